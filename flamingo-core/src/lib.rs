@@ -6,6 +6,7 @@ extern crate alloc;
 
 pub mod hash;
 mod id;
+pub mod math;
 pub mod wire;
 
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
