@@ -7,6 +7,10 @@ extern crate alloc;
 pub mod hash;
 mod id;
 pub mod math;
+mod signature;
 pub mod wire;
 
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
+#[cfg(feature = "ed25519")]
+pub use signature::Ed25519;
+pub use signature::{KeyError, SignatureScheme};
