@@ -4,12 +4,14 @@
 
 extern crate alloc;
 
+mod committee;
 pub mod hash;
 mod id;
 pub mod math;
 mod signature;
 pub mod wire;
 
+pub use committee::{Committee, CommitteeError, Member};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
