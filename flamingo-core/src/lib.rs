@@ -8,11 +8,13 @@ mod committee;
 pub mod hash;
 mod id;
 pub mod math;
+mod params;
 mod signature;
 pub mod wire;
 
 pub use committee::{Committee, CommitteeError, Member};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
+pub use params::{Params, ParamsError, RawParams, ReceiverTie};
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
 pub use signature::{KeyError, SignatureScheme};

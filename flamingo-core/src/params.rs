@@ -1,0 +1,443 @@
+//! The parameters of an epoch: raw values, two presets, and the checks that make them safe together.
+
+/// Which receiver wins among those with the lowest latency to an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum ReceiverTie {
+    /// The lowest id: the text of Flamingo §4, and the variant most stable across validators' views. Piles accounts
+    /// onto low ids.
+    LowestId,
+    /// The most spare capacity left, then the lowest id: what the paper's misreporting figure needs. Breaks matching: one
+    /// certificate more or less in a validator's view reorders receivers for every account after it.
+    LargestSpare,
+    /// Weighted rendezvous on the spare capacity before any reservation (ours): as stable as ids, as even as spares.
+    Rendezvous,
+}
+
+/// Parameters as configured, not checked yet. Start from a preset and change fields; [`Params::new`] checks.
+///
+/// Rounds are rounds of the DAG unless a field says *committed rounds*: those are differences of leader rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct RawParams {
+    /// R: an evaluation anchor every so many rounds.
+    pub anchor_period: u64,
+    /// w: rounds in the tracking window.
+    pub window_rounds: u64,
+    /// τ of the paper: rounds behind the anchor that are left out because views of them still differ.
+    pub frontier_lag: u64,
+    /// T_fresh, in committed rounds: evidence for anchor r counts up to leader round r + T_fresh.
+    pub freshness_rounds: u64,
+    /// T_Π, in committed rounds: how long live evidence waits for the receiver's acceptance.
+    pub evidence_ttl: u64,
+    /// R_f, in committed rounds: the least distance of two effective fallback requests of one account.
+    pub fallback_gate: u64,
+    /// Rounds a client waits for its assignee before it turns to the fallback.
+    pub client_timer_rounds: u64,
+    /// D: rounds within which an honest validator's object commits; an assumption about the host.
+    pub delivery_rounds: u64,
+    /// Rounds after which the host forgets uncommitted certificates.
+    pub gc_depth: u64,
+    /// Rounds after a migration during which a request that names the previous assignee, in that validator's own
+    /// certificate, still counts.
+    pub grace_rounds: u64,
+    /// Whether the previous assignee's workers drop the account's unsealed requests when a migration takes effect.
+    pub purge_on_move: bool,
+    /// W_min, in µs: a mean queue delay up to this is noise.
+    pub min_queue_delay_us: u64,
+    /// α: the shed target is at most this many times the structural excess. At least 1.
+    pub aggressiveness: u32,
+    /// The weight of a new window mean in the queue-delay baseline, as (numerator, denominator).
+    pub ema_weight: (u32, u32),
+    /// Which receiver wins at equal latency.
+    pub receiver_tie: ReceiverTie,
+    /// The most accounts a header lists; the rest is summed.
+    pub max_header_entries: u32,
+    /// The most entries of a decision or accept list.
+    pub max_list_entries: u32,
+    /// How many nonces above the oldest missing one an account may use out of order: 1 (strict) to 64.
+    pub nonce_window: u8,
+    /// The highest capacity a validator may declare, in µtx/s.
+    pub max_capacity_utps: u64,
+    /// The highest queue delay a header may report, in µs.
+    pub max_queue_delay_us: u64,
+}
+
+impl RawParams {
+    /// What the paper states or its evaluation used.
+    #[must_use]
+    pub const fn paper() -> Self {
+        Self {
+            anchor_period: 60,
+            window_rounds: 30,
+            frontier_lag: 2,
+            freshness_rounds: 16,
+            evidence_ttl: 12,
+            fallback_gate: 40,
+            client_timer_rounds: 10,
+            delivery_rounds: 8,
+            gc_depth: 600,
+            grace_rounds: 600,
+            purge_on_move: false,
+            min_queue_delay_us: 30_000,
+            aggressiveness: 4,
+            ema_weight: (3, 10),
+            receiver_tie: ReceiverTie::LowestId,
+            max_header_entries: 16_384,
+            max_list_entries: 65_536,
+            nonce_window: 64,
+            max_capacity_utps: Params::MAX_RATE_UTPS,
+            max_queue_delay_us: Params::MAX_QUEUE_DELAY_US,
+        }
+    }
+
+    /// What we recommend: receivers by rendezvous, and requests at the previous assignee purged instead of graced.
+    #[must_use]
+    pub const fn recommended() -> Self {
+        Self { receiver_tie: ReceiverTie::Rendezvous, grace_rounds: 0, purge_on_move: true, ..Self::paper() }
+    }
+}
+
+impl Default for RawParams {
+    /// [`RawParams::recommended`].
+    fn default() -> Self {
+        Self::recommended()
+    }
+}
+
+/// Why parameters do not fit together. Every variant carries the numbers that clash.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamsError {
+    /// A value outside its own range.
+    #[error("{name} = {got} is outside {min}..={max}")]
+    OutOfRange {
+        /// The field.
+        name: &'static str,
+        /// Its value.
+        got: u64,
+        /// The least allowed.
+        min: u64,
+        /// The most allowed.
+        max: u64,
+    },
+    /// R < w + lag + T_fresh + T_Π: a window could open before what the previous anchor decided is settled.
+    #[error(
+        "anchor_period {anchor_period} is below window_rounds {window_rounds} + frontier_lag {frontier_lag} \
+         + freshness_rounds {freshness_rounds} + evidence_ttl {evidence_ttl}"
+    )]
+    AnchorsTooClose {
+        /// R.
+        anchor_period: u64,
+        /// w.
+        window_rounds: u64,
+        /// The frontier lag.
+        frontier_lag: u64,
+        /// T_fresh.
+        freshness_rounds: u64,
+        /// T_Π.
+        evidence_ttl: u64,
+    },
+    /// 8R + w ≥ GC depth: a restarted validator could not re-derive the window means that the baseline starts from.
+    #[error("8 x anchor_period {anchor_period} + window_rounds {window_rounds} is not below gc_depth {gc_depth}")]
+    CollectedTooEarly {
+        /// R.
+        anchor_period: u64,
+        /// w.
+        window_rounds: u64,
+        /// The GC depth.
+        gc_depth: u64,
+    },
+    /// 2R − T_fresh − T_Π ≤ timer + max(R_f, D) + D: migrations could outrun a client's retransmissions for ever.
+    #[error(
+        "2 x anchor_period {anchor_period} - freshness_rounds {freshness_rounds} - evidence_ttl {evidence_ttl} is \
+         not above client_timer_rounds {client_timer_rounds} + max(fallback_gate {fallback_gate}, delivery_rounds) \
+         + delivery_rounds {delivery_rounds}"
+    )]
+    MigrationsOutrunClients {
+        /// R.
+        anchor_period: u64,
+        /// T_fresh.
+        freshness_rounds: u64,
+        /// T_Π.
+        evidence_ttl: u64,
+        /// The client timer.
+        client_timer_rounds: u64,
+        /// R_f.
+        fallback_gate: u64,
+        /// D.
+        delivery_rounds: u64,
+    },
+    /// The weight of the moving average is not in (0, 1].
+    #[error("ema_weight {numerator}/{denominator} is outside (0, 1]")]
+    BadWeight {
+        /// The numerator.
+        numerator: u32,
+        /// The denominator.
+        denominator: u32,
+    },
+    /// W_min is above the highest delay a header can report: no validator could ever be a donor.
+    #[error("min_queue_delay_us {min_us} is above max_queue_delay_us {max_us}")]
+    DelayUnreachable {
+        /// W_min.
+        min_us: u64,
+        /// The highest delay reported.
+        max_us: u64,
+    },
+    /// The grace outlives the certificates it is about.
+    #[error("grace_rounds {grace_rounds} is above gc_depth {gc_depth}")]
+    GraceTooLong {
+        /// The grace.
+        grace_rounds: u64,
+        /// The GC depth.
+        gc_depth: u64,
+    },
+}
+
+/// Parameters that passed every check. Immutable for an epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params(RawParams);
+
+impl Params {
+    /// The highest rate any computation sees, 10¹⁵ µtx/s (10⁹ tx/s): declared capacities are bounded by it and
+    /// throughputs clamped to it, so that every product fits 128 bits.
+    pub const MAX_RATE_UTPS: u64 = 1_000_000_000_000_000;
+    /// The highest queue delay, ten minutes.
+    pub const MAX_QUEUE_DELAY_US: u64 = 600_000_000;
+    /// The longest tracking window.
+    pub const MAX_WINDOW_ROUNDS: u64 = 256;
+    /// The most transactions one header can announce, so that a window's sum stays below 2³².
+    pub const MAX_HEADER_TRANSACTIONS: u64 = (1 << 24) - 1;
+
+    /// Checks `raw`.
+    ///
+    /// # Errors
+    /// The first check that fails: ranges in the order of the fields, then the conditions across fields.
+    pub fn new(raw: RawParams) -> Result<Self, ParamsError> {
+        check_ranges(&raw)?;
+        check_across(&raw)?;
+        Ok(Self(raw))
+    }
+
+    /// The values, to read.
+    #[must_use]
+    pub const fn get(&self) -> &RawParams {
+        &self.0
+    }
+
+    /// The values, to change and check again.
+    #[must_use]
+    pub fn into_raw(self) -> RawParams {
+        self.0
+    }
+}
+
+/// Far above any sensible distance in rounds, far below an overflow of their sums.
+const MAX_ROUNDS: u64 = 1 << 32;
+/// Far above any sensible list, and allocated only against bytes that are there.
+const MAX_ENTRIES: u64 = 1 << 20;
+
+fn check_ranges(raw: &RawParams) -> Result<(), ParamsError> {
+    let ranges: [(&'static str, u64, u64, u64); 16] = [
+        ("anchor_period", raw.anchor_period, 1, MAX_ROUNDS),
+        ("window_rounds", raw.window_rounds, 1, Params::MAX_WINDOW_ROUNDS),
+        ("frontier_lag", raw.frontier_lag, 0, MAX_ROUNDS),
+        ("freshness_rounds", raw.freshness_rounds, 1, MAX_ROUNDS),
+        ("evidence_ttl", raw.evidence_ttl, 1, MAX_ROUNDS),
+        ("fallback_gate", raw.fallback_gate, 1, MAX_ROUNDS),
+        ("client_timer_rounds", raw.client_timer_rounds, 1, MAX_ROUNDS),
+        ("delivery_rounds", raw.delivery_rounds, 1, MAX_ROUNDS),
+        ("gc_depth", raw.gc_depth, 1, MAX_ROUNDS),
+        ("min_queue_delay_us", raw.min_queue_delay_us, 0, Params::MAX_QUEUE_DELAY_US),
+        ("aggressiveness", u64::from(raw.aggressiveness), 1, 1000),
+        ("max_header_entries", u64::from(raw.max_header_entries), 1, MAX_ENTRIES),
+        ("max_list_entries", u64::from(raw.max_list_entries), 1, MAX_ENTRIES),
+        ("nonce_window", u64::from(raw.nonce_window), 1, 64),
+        ("max_capacity_utps", raw.max_capacity_utps, 1, Params::MAX_RATE_UTPS),
+        ("max_queue_delay_us", raw.max_queue_delay_us, 1, Params::MAX_QUEUE_DELAY_US),
+    ];
+    match ranges.into_iter().find(|&(_, got, min, max)| got < min || got > max) {
+        Some((name, got, min, max)) => Err(ParamsError::OutOfRange { name, got, min, max }),
+        None => Ok(()),
+    }
+}
+
+fn check_across(raw: &RawParams) -> Result<(), ParamsError> {
+    // No sum below overflows: `check_ranges` came first.
+    let &RawParams { anchor_period, window_rounds, frontier_lag, freshness_rounds, evidence_ttl, gc_depth, .. } = raw;
+    let &RawParams { client_timer_rounds, fallback_gate, delivery_rounds, grace_rounds, .. } = raw;
+    if anchor_period < window_rounds + frontier_lag + freshness_rounds + evidence_ttl {
+        return Err(ParamsError::AnchorsTooClose {
+            anchor_period,
+            window_rounds,
+            frontier_lag,
+            freshness_rounds,
+            evidence_ttl,
+        });
+    }
+    if 8 * anchor_period + window_rounds >= gc_depth {
+        return Err(ParamsError::CollectedTooEarly { anchor_period, window_rounds, gc_depth });
+    }
+    let settled = 2 * anchor_period - freshness_rounds - evidence_ttl;
+    if settled <= client_timer_rounds + fallback_gate.max(delivery_rounds) + delivery_rounds {
+        return Err(ParamsError::MigrationsOutrunClients {
+            anchor_period,
+            freshness_rounds,
+            evidence_ttl,
+            client_timer_rounds,
+            fallback_gate,
+            delivery_rounds,
+        });
+    }
+    let (numerator, denominator) = raw.ema_weight;
+    if numerator == 0 || numerator > denominator {
+        return Err(ParamsError::BadWeight { numerator, denominator });
+    }
+    if raw.min_queue_delay_us > raw.max_queue_delay_us {
+        return Err(ParamsError::DelayUnreachable { min_us: raw.min_queue_delay_us, max_us: raw.max_queue_delay_us });
+    }
+    if grace_rounds > gc_depth {
+        return Err(ParamsError::GraceTooLong { grace_rounds, gc_depth });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn with(change: impl FnOnce(&mut RawParams)) -> Result<Params, ParamsError> {
+        let mut raw = RawParams::paper();
+        change(&mut raw);
+        Params::new(raw)
+    }
+
+    /// Both presets pass, with the paper's period exactly at the first condition's edge, and differ where said.
+    #[test]
+    fn presets_pass() {
+        let paper = Params::new(RawParams::paper()).unwrap().into_raw();
+        let recommended = Params::new(RawParams::recommended()).unwrap().into_raw();
+        assert_eq!(
+            paper,
+            RawParams { receiver_tie: ReceiverTie::LowestId, grace_rounds: 600, purge_on_move: false, ..recommended }
+        );
+        assert_eq!((paper.anchor_period, paper.window_rounds, paper.frontier_lag), (60, 30, 2));
+        assert_eq!(RawParams::default(), RawParams::recommended());
+    }
+
+    /// R ≥ w + lag + T_fresh + T_Π.
+    #[test]
+    fn anchors_too_close() {
+        let error = with(|raw| raw.evidence_ttl = 13).unwrap_err();
+        assert_eq!(
+            error,
+            ParamsError::AnchorsTooClose {
+                anchor_period: 60,
+                window_rounds: 30,
+                frontier_lag: 2,
+                freshness_rounds: 16,
+                evidence_ttl: 13
+            }
+        );
+        assert_eq!(
+            error.to_string(),
+            "anchor_period 60 is below window_rounds 30 + frontier_lag 2 + freshness_rounds 16 + evidence_ttl 13"
+        );
+    }
+
+    /// 8R + w < GC depth.
+    #[test]
+    fn collected_too_early() {
+        let set = |gc_depth| with(|raw| (raw.gc_depth, raw.grace_rounds) = (gc_depth, 0));
+        assert_eq!(
+            set(510),
+            Err(ParamsError::CollectedTooEarly { anchor_period: 60, window_rounds: 30, gc_depth: 510 })
+        );
+        assert!(set(511).is_ok());
+    }
+
+    /// 2R − T_fresh − T_Π > timer + max(R_f, D) + D, with either of R_f and D the larger.
+    #[test]
+    fn migrations_outrun_clients() {
+        // 120 − 28 = 92 against 10 + R_f + 8.
+        assert!(with(|raw| raw.fallback_gate = 73).is_ok());
+        assert_eq!(
+            with(|raw| raw.fallback_gate = 74),
+            Err(ParamsError::MigrationsOutrunClients {
+                anchor_period: 60,
+                freshness_rounds: 16,
+                evidence_ttl: 12,
+                client_timer_rounds: 10,
+                fallback_gate: 74,
+                delivery_rounds: 8
+            })
+        );
+        assert!(with(|raw| raw.delivery_rounds = 40).is_ok());
+        assert!(matches!(
+            with(|raw| raw.delivery_rounds = 41),
+            Err(ParamsError::MigrationsOutrunClients { delivery_rounds: 41, .. })
+        ));
+    }
+
+    /// 0 < weight ≤ 1.
+    #[test]
+    fn bad_weight() {
+        for (numerator, denominator) in [(0, 10), (11, 10), (0, 0)] {
+            assert_eq!(
+                with(|raw| raw.ema_weight = (numerator, denominator)),
+                Err(ParamsError::BadWeight { numerator, denominator })
+            );
+        }
+        assert!(with(|raw| raw.ema_weight = (1, 1)).is_ok());
+    }
+
+    /// W_min ≤ the highest delay reported.
+    #[test]
+    fn delay_unreachable() {
+        assert_eq!(
+            with(|raw| raw.max_queue_delay_us = 29_999),
+            Err(ParamsError::DelayUnreachable { min_us: 30_000, max_us: 29_999 })
+        );
+    }
+
+    /// The grace ends when certificates are collected.
+    #[test]
+    fn grace_too_long() {
+        assert_eq!(
+            with(|raw| raw.grace_rounds = 601),
+            Err(ParamsError::GraceTooLong { grace_rounds: 601, gc_depth: 600 })
+        );
+    }
+
+    /// Every field with a range is refused on each side of it, by name.
+    #[test]
+    fn out_of_range() {
+        type Set = fn(&mut RawParams, u64);
+        let fields: [(&str, Set, u64, u64); 16] = [
+            ("anchor_period", |raw, v| raw.anchor_period = v, 1, 1 << 32),
+            ("window_rounds", |raw, v| raw.window_rounds = v, 1, 256),
+            ("frontier_lag", |raw, v| raw.frontier_lag = v, 0, 1 << 32),
+            ("freshness_rounds", |raw, v| raw.freshness_rounds = v, 1, 1 << 32),
+            ("evidence_ttl", |raw, v| raw.evidence_ttl = v, 1, 1 << 32),
+            ("fallback_gate", |raw, v| raw.fallback_gate = v, 1, 1 << 32),
+            ("client_timer_rounds", |raw, v| raw.client_timer_rounds = v, 1, 1 << 32),
+            ("delivery_rounds", |raw, v| raw.delivery_rounds = v, 1, 1 << 32),
+            ("gc_depth", |raw, v| raw.gc_depth = v, 1, 1 << 32),
+            ("min_queue_delay_us", |raw, v| raw.min_queue_delay_us = v, 0, 600_000_000),
+            ("aggressiveness", |raw, v| raw.aggressiveness = v as u32, 1, 1000),
+            ("max_header_entries", |raw, v| raw.max_header_entries = v as u32, 1, 1 << 20),
+            ("max_list_entries", |raw, v| raw.max_list_entries = v as u32, 1, 1 << 20),
+            ("nonce_window", |raw, v| raw.nonce_window = v as u8, 1, 64),
+            ("max_capacity_utps", |raw, v| raw.max_capacity_utps = v, 1, 1_000_000_000_000_000),
+            ("max_queue_delay_us", |raw, v| raw.max_queue_delay_us = v, 1, 600_000_000),
+        ];
+        for (name, set, min, max) in fields {
+            for got in min.checked_sub(1).into_iter().chain([max + 1]) {
+                assert_eq!(with(|raw| set(raw, got)), Err(ParamsError::OutOfRange { name, got, min, max }));
+            }
+        }
+    }
+}
