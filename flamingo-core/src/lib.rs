@@ -9,12 +9,14 @@ pub mod hash;
 mod id;
 pub mod math;
 mod params;
+pub mod rank;
 mod signature;
 pub mod wire;
 
 pub use committee::{Committee, CommitteeError, Member};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 pub use params::{Params, ParamsError, RawParams, ReceiverTie};
+pub use rank::EpochSeed;
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
 pub use signature::{KeyError, SignatureScheme};
