@@ -8,7 +8,7 @@ use crate::hash::{Domain, Hasher};
 use crate::id::{Digest, Epoch, PublicKey, ValidatorId};
 use crate::signature::{KeyError, SignatureScheme};
 
-const COMMITTEE: Domain = Domain("flamingo/committee/1");
+const COMMITTEE: Domain = Domain("flamingo/committee/v1");
 
 /// A validator as the epoch's configuration lists it. Its [`ValidatorId`] is its position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]

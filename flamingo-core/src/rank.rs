@@ -9,8 +9,8 @@
 use crate::hash::{Domain, Hasher};
 use crate::id::{Digest, Epoch};
 
-const SEED: Domain = Domain("flamingo/epoch-seed/1");
-const KEY: Domain = Domain("flamingo/rank-key/1");
+const SEED: Domain = Domain("flamingo/epoch-seed/v1");
+const KEY: Domain = Domain("flamingo/rank-key/v1");
 
 /// seed_e: fixes every ranking of an epoch.
 ///
