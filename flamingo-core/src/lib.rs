@@ -9,6 +9,7 @@ pub mod hash;
 mod id;
 pub mod math;
 mod params;
+pub mod protocol;
 pub mod rank;
 mod signature;
 pub mod wire;

@@ -1,0 +1,132 @@
+//! What committed objects changed, as a stream: the ledger is one process, and the worker's admission table, the
+//! primary's balancer and clients' proxies are others.
+
+use alloc::boxed::Box;
+
+use super::nonce::NonceWindow;
+use crate::id::{AccountId, LeaderRound, PublicKey, Round, ValidatorId};
+
+/// One change, in committed order. Every replica emits the same stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AssignmentDelta {
+    /// Position in the stream: 0, 1, 2, … Readers skip what they have and refuse a gap.
+    pub sequence: u64,
+    /// ℓ of the sub-DAG that caused it.
+    pub leader_round: LeaderRound,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Change {
+    /// The sub-DAG begins: everything of every earlier sub-DAG has been emitted.
+    SubDag,
+    /// An account was admitted: A(a) = (home, 0).
+    Admitted {
+        /// a.
+        account: AccountId,
+        /// v_0, its home.
+        home: ValidatorId,
+        /// The key its requests are signed with.
+        key: PublicKey,
+    },
+    /// C_v for the rest of the epoch.
+    Capacity {
+        /// v.
+        validator: ValidatorId,
+        /// Micro-transactions per second.
+        capacity_utps: u64,
+    },
+    /// L_{·,a}, replacing what was there.
+    Latency {
+        /// a.
+        account: AccountId,
+        /// Sorted by validator; validators not listed have no latency.
+        entries: Box<[LatencyEntry]>,
+    },
+    /// Evidence Π came to exist and is live.
+    EvidenceLive {
+        /// a.
+        account: AccountId,
+        /// v_old.
+        from: ValidatorId,
+        /// v_new, who may accept.
+        to: ValidatorId,
+        /// r.
+        anchor: Round,
+        /// ℓ + T_Π: an acceptance committed at this leader round is still in time.
+        deadline: LeaderRound,
+    },
+    /// Evidence Π expired.
+    EvidenceExpired {
+        /// a.
+        account: AccountId,
+        /// v_new.
+        to: ValidatorId,
+        /// r.
+        anchor: Round,
+        /// Whether v_new is excluded for a from now on.
+        excluded: bool,
+    },
+    /// A(a) = (to, anchor). All other live evidence of the account is gone with it.
+    Activated {
+        /// a.
+        account: AccountId,
+        /// v_old.
+        from: ValidatorId,
+        /// v_new.
+        to: ValidatorId,
+        /// r.
+        anchor: Round,
+        /// The nonces that have taken effect so far: where the new validator's workers start from.
+        nonces: NonceWindow,
+    },
+}
+
+/// L_{v,a}: what the client measured to one validator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LatencyEntry {
+    /// v.
+    pub validator: ValidatorId,
+    /// Microseconds.
+    pub latency_us: u32,
+}
+
+/// What a reader did with a delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum DeltaStatus {
+    /// It is applied, or waits in the queue.
+    Taken,
+    /// It was taken before: nothing changed.
+    Duplicate,
+    /// Deltas before it are missing: nothing changed. The reader's state is sound but old; feed the stream from
+    /// `expected`.
+    Gap {
+        /// The sequence number wanted.
+        expected: u64,
+    },
+}
+
+/// The reader's place in the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cursor(u64);
+
+impl Cursor {
+    /// Moves over `sequence` if it is the next one.
+    pub(super) const fn take(&mut self, sequence: u64) -> DeltaStatus {
+        if sequence < self.0 {
+            return DeltaStatus::Duplicate;
+        }
+        if sequence > self.0 {
+            return DeltaStatus::Gap { expected: self.0 };
+        }
+        self.0 += 1;
+        DeltaStatus::Taken
+    }
+}

@@ -1,0 +1,313 @@
+//! The committed state as the local side sees it: a replica fed by deltas and held back to one leader round, so
+//! that every validator's evaluation of an anchor reads the same assignments, exclusions, capacities, latencies
+//! and live evidence ("the latest committed before the window opens", Flamingo §4.1).
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus, LatencyEntry};
+use super::index::{AccountIndex, Index};
+use crate::id::{AccountId, LeaderRound, Round, ValidatorId};
+
+/// A(a).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The validator the account is assigned to.
+    pub validator: ValidatorId,
+    /// The anchor of the latest effective migration; round 0 before the first.
+    pub anchor: Round,
+    /// Whether the account has ever moved in this epoch: an initial assignment has no cooldown.
+    pub moved: bool,
+}
+
+/// The delayed replica.
+///
+/// Memory: about 40 bytes per admitted account, 8 per (account, validator) exclusion, the latency rows, and the
+/// changes of the sub-DAGs above [`position`](Self::position). A host that never advances the view keeps every
+/// change.
+#[derive(Clone, Debug)]
+pub struct CommittedView {
+    cursor: Cursor,
+    queue: VecDeque<AssignmentDelta>,
+    /// Deltas up to here are applied.
+    position: Round,
+    /// The newest sub-DAG heard of.
+    head: LeaderRound,
+    index: AccountIndex,
+    accounts: Vec<Row>,
+    excluded: BTreeSet<(Index, ValidatorId)>,
+    latencies: BTreeMap<Index, Box<[LatencyEntry]>>,
+    capacities: Vec<Option<u64>>,
+    assigned: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    assignment: Assignment,
+    live: u32,
+}
+
+impl CommittedView {
+    /// An empty view for a committee of `validators`, at round 0.
+    #[must_use]
+    pub fn new(validators: usize) -> Self {
+        Self {
+            cursor: Cursor::default(),
+            queue: VecDeque::new(),
+            position: Round(0),
+            head: LeaderRound(0),
+            index: AccountIndex::new(0),
+            accounts: Vec::new(),
+            excluded: BTreeSet::new(),
+            latencies: BTreeMap::new(),
+            capacities: vec![None; validators],
+            assigned: vec![0; validators],
+        }
+    }
+
+    /// Queues a delta; applies it at once when its leader round is not above [`position`](Self::position).
+    pub fn apply(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
+        let status = self.cursor.take(delta.sequence);
+        if status == DeltaStatus::Taken {
+            self.head = self.head.max(delta.leader_round);
+            if delta.leader_round.0 <= self.position.0 {
+                self.change(&delta.change);
+            } else {
+                self.queue.push_back(delta.clone());
+            }
+        }
+        status
+    }
+
+    /// Applies every queued delta whose leader round is at most `round`. Going back is not possible: a lower
+    /// round than [`position`](Self::position) changes nothing.
+    pub fn advance_to(&mut self, round: Round) {
+        self.position = self.position.max(round);
+        while self.queue.front().is_some_and(|delta| delta.leader_round.0 <= self.position.0) {
+            let Some(delta) = self.queue.pop_front() else { break };
+            self.change(&delta.change);
+        }
+    }
+
+    /// The round the view shows: the committed state after the last sub-DAG with leader round at most this.
+    #[must_use]
+    pub const fn position(&self) -> Round {
+        self.position
+    }
+
+    /// The leader round of the newest sub-DAG that any delta told of, applied or waiting.
+    #[must_use]
+    pub const fn head(&self) -> LeaderRound {
+        self.head
+    }
+
+    /// Whether the view at `round` is final: a later sub-DAG has begun, so nothing at or below `round` can come.
+    #[must_use]
+    pub const fn is_complete_to(&self, round: Round) -> bool {
+        self.head.0 > round.0
+    }
+
+    /// A(a), or `None` for an account that is not admitted. One hash look-up.
+    #[must_use]
+    pub fn assignment(&self, account: AccountId) -> Option<Assignment> {
+        self.row(account).map(|row| row.assignment)
+    }
+
+    /// Whether live evidence would move the account.
+    #[must_use]
+    pub fn has_live_evidence(&self, account: AccountId) -> bool {
+        self.row(account).is_some_and(|row| row.live > 0)
+    }
+
+    /// Whether `validator` may not receive `account` for the rest of the epoch (Flamingo §4.3 (3)).
+    #[must_use]
+    pub fn excluded(&self, account: AccountId, validator: ValidatorId) -> bool {
+        self.index.get(account).is_some_and(|index| self.excluded.contains(&(index, validator)))
+    }
+
+    /// C_v in micro-transactions per second; `None` until committed: neither donor nor receiver.
+    #[must_use]
+    pub fn capacity(&self, validator: ValidatorId) -> Option<u64> {
+        self.capacities.get(validator.index()).copied().flatten()
+    }
+
+    /// L_{v,a} in microseconds; `None` where the client published none.
+    #[must_use]
+    pub fn latency(&self, account: AccountId, validator: ValidatorId) -> Option<u32> {
+        let row = self.latencies.get(&self.index.get(account)?)?;
+        let at = row.binary_search_by_key(&validator, |entry| entry.validator).ok()?;
+        Some(row[at].latency_us)
+    }
+
+    /// How many accounts are assigned to `validator`.
+    #[must_use]
+    pub fn accounts_of(&self, validator: ValidatorId) -> usize {
+        self.assigned.get(validator.index()).copied().unwrap_or(0)
+    }
+
+    /// How many accounts are admitted.
+    #[must_use]
+    pub fn accounts(&self) -> usize {
+        self.index.len()
+    }
+
+    fn row(&self, account: AccountId) -> Option<&Row> {
+        self.index.get(account).map(|index| &self.accounts[index as usize])
+    }
+
+    /// One arm per change. A delta about an account or validator that the view does not know cannot come from a
+    /// ledger of this committee and changes nothing.
+    fn change(&mut self, change: &Change) {
+        match *change {
+            Change::SubDag => {}
+            Change::Admitted { account, home, key: _ } => {
+                let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
+                if self.index.insert(account).is_ok() {
+                    self.accounts.push(Row { assignment, live: 0 });
+                    self.count(home, 1);
+                }
+            }
+            Change::Capacity { validator, capacity_utps } => {
+                if let Some(capacity) = self.capacities.get_mut(validator.index()) {
+                    *capacity = Some(capacity_utps);
+                }
+            }
+            Change::Latency { account, ref entries } => {
+                if let Some(index) = self.index.get(account) {
+                    self.latencies.insert(index, entries.clone());
+                }
+            }
+            Change::EvidenceLive { account, .. } => {
+                if let Some(index) = self.index.get(account) {
+                    self.accounts[index as usize].live += 1;
+                }
+            }
+            Change::EvidenceExpired { account, to, excluded, .. } => {
+                if let Some(index) = self.index.get(account) {
+                    let row = &mut self.accounts[index as usize];
+                    row.live = row.live.saturating_sub(1);
+                    if excluded {
+                        self.excluded.insert((index, to));
+                    }
+                }
+            }
+            Change::Activated { account, to, anchor, .. } => {
+                if let Some(index) = self.index.get(account) {
+                    let row = &mut self.accounts[index as usize];
+                    let from = row.assignment.validator;
+                    *row = Row { assignment: Assignment { validator: to, anchor, moved: true }, live: 0 };
+                    self.count(from, -1);
+                    self.count(to, 1);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, validator: ValidatorId, by: isize) {
+        if let Some(count) = self.assigned.get_mut(validator.index()) {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PublicKey;
+    use crate::protocol::NonceWindow;
+
+    const A: AccountId = AccountId(7);
+    const V0: ValidatorId = ValidatorId(0);
+    const V1: ValidatorId = ValidatorId(1);
+
+    fn stream(changes: Vec<(u64, Change)>) -> Vec<AssignmentDelta> {
+        changes
+            .into_iter()
+            .enumerate()
+            .map(|(sequence, (round, change))| AssignmentDelta {
+                sequence: sequence as u64,
+                leader_round: LeaderRound(round),
+                change,
+            })
+            .collect()
+    }
+
+    fn moves() -> Vec<AssignmentDelta> {
+        let (from, to, anchor) = (V0, V1, Round(60));
+        stream(vec![
+            (2, Change::SubDag),
+            (2, Change::Admitted { account: A, home: V0, key: PublicKey([1; 32]) }),
+            (2, Change::Capacity { validator: V1, capacity_utps: 5 }),
+            (2, Change::Latency { account: A, entries: [LatencyEntry { validator: V1, latency_us: 9 }].into() }),
+            (62, Change::SubDag),
+            (62, Change::EvidenceLive { account: A, from, to, anchor, deadline: LeaderRound(74) }),
+            (64, Change::SubDag),
+            (64, Change::Activated { account: A, from, to, anchor, nonces: NonceWindow::default() }),
+            (66, Change::SubDag),
+        ])
+    }
+
+    /// Flamingo §4.1: an evaluation reads what was committed before its window opened, whatever came since.
+    #[test]
+    fn shows_the_state_at_its_position_and_nothing_newer() {
+        let mut view = CommittedView::new(2);
+        for delta in moves() {
+            assert_eq!(view.apply(&delta), DeltaStatus::Taken);
+        }
+        assert_eq!((view.assignment(A), view.head()), (None, LeaderRound(66)));
+
+        view.advance_to(Round(61));
+        let home = Assignment { validator: V0, anchor: Round(0), moved: false };
+        assert_eq!(view.assignment(A), Some(home));
+        assert_eq!((view.capacity(V0), view.capacity(V1)), (None, Some(5)));
+        assert_eq!((view.latency(A, V0), view.latency(A, V1)), (None, Some(9)));
+        assert!(!view.has_live_evidence(A));
+        assert!(view.is_complete_to(Round(65)) && !view.is_complete_to(Round(66)));
+
+        view.advance_to(Round(63));
+        assert!(view.has_live_evidence(A));
+        view.advance_to(Round(64));
+        let moved = Assignment { validator: V1, anchor: Round(60), moved: true };
+        assert_eq!(view.assignment(A), Some(moved));
+        assert!(!view.has_live_evidence(A), "activation ends it");
+        assert_eq!((view.accounts_of(V0), view.accounts_of(V1)), (0, 1));
+
+        view.advance_to(Round(0));
+        assert_eq!(view.position(), Round(64), "never back");
+    }
+
+    /// A delta that comes after the view passed its round is applied at once; twice or out of order, not at all.
+    #[test]
+    fn late_deltas_apply_and_duplicates_and_gaps_do_not() {
+        let mut view = CommittedView::new(2);
+        view.advance_to(Round(100));
+        let moves = moves();
+        assert_eq!(view.apply(&moves[1]), DeltaStatus::Gap { expected: 0 });
+        for delta in &moves {
+            assert_eq!(view.apply(delta), DeltaStatus::Taken);
+            assert_eq!(view.apply(delta), DeltaStatus::Duplicate);
+        }
+        assert_eq!(view.assignment(A).map(|assignment| assignment.validator), Some(V1));
+        assert_eq!(view.accounts(), 1);
+    }
+
+    /// Flamingo §4.3 (3): expiry excludes the silent receiver for that account only.
+    #[test]
+    fn exclusion_is_per_account() {
+        let mut view = CommittedView::new(2);
+        view.advance_to(Round(9));
+        let other = AccountId(8);
+        for delta in stream(vec![
+            (1, Change::Admitted { account: A, home: V0, key: PublicKey([1; 32]) }),
+            (1, Change::Admitted { account: other, home: V0, key: PublicKey([1; 32]) }),
+            (2, Change::EvidenceExpired { account: A, to: V1, anchor: Round(60), excluded: true }),
+            (2, Change::EvidenceExpired { account: other, to: V1, anchor: Round(60), excluded: false }),
+        ]) {
+            assert_eq!(view.apply(&delta), DeltaStatus::Taken);
+        }
+        assert!(view.excluded(A, V1) && !view.excluded(A, V0));
+        assert!(!view.excluded(other, V1) && !view.excluded(AccountId(99), V1));
+    }
+}
