@@ -20,4 +20,4 @@ pub use params::{Params, ParamsError, RawParams, ReceiverTie};
 pub use rank::EpochSeed;
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
-pub use signature::{KeyError, SignatureScheme};
+pub use signature::{KeyError, NoSignatures, SignatureScheme};
