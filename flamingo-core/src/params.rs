@@ -57,7 +57,8 @@ pub struct RawParams {
     pub max_header_entries: u32,
     /// The most entries of a decision or accept list.
     pub max_list_entries: u32,
-    /// How many nonces above the oldest missing one an account may use out of order: 1 (strict) to 64.
+    /// How many nonces, counted down from the highest effective one, may still take effect out of order: 1 (strict)
+    /// to 64.
     pub nonce_window: u8,
     /// The highest capacity a validator may declare, in µtx/s.
     pub max_capacity_utps: u64,
