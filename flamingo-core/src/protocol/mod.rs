@@ -1,24 +1,43 @@
 //! The committed side: what the log says, the same at every honest validator, and the only thing that moves an
 //! account. Nothing of the local side (signals, policy, balancer) is visible from here; a test holds that line.
 //!
-//! | file | what |
+//! | what | role |
 //! |---|---|
-//! | [`Request`], [`DecisionList`], [`AcceptList`], [`Statement`] | committed objects and their canonical bytes |
+//! | [`MigrationLedger`] | the state machine: a pure fold over the committed log, with an [`Outcome`] per object |
+//! | [`Request`], [`DecisionList`], [`AcceptList`], [`Admission`], [`Capacity`], [`Latency`] | the objects and their canonical bytes |
+//! | [`Statement`] | what evidence is about; its digest is D(Π) |
 //! | [`NonceWindow`] | exactly-once per account |
 //! | [`AssignmentDelta`] | what a committed object changed, for processes that do not hold the ledger |
 //! | [`CommittedView`] | the delayed replica that the local side reads |
+//! | [`AdmissionTable`] | the worker's replica: whose requests to take in |
+//! | [`AdmissionCheck`], [`HomeRule`] | what the host decides: who may have an account, and where it starts |
 
+mod account;
+mod admission;
 mod delta;
+mod evidence;
+mod home;
 mod index;
+mod ledger;
 mod lists;
 mod nonce;
+mod object;
+mod outcome;
 mod request;
 mod statement;
+mod sybil;
+mod tally;
 mod view;
 
+pub use admission::{AdmissionTable, Applied, Moved, Verdict};
 pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
+pub use home::{HomeFn, HomeRule, RendezvousHome};
+pub use ledger::{LedgerConfig, MigrationLedger};
 pub use lists::{AcceptList, Decision, DecisionList, ListError};
 pub use nonce::{NonceRefusal, NonceWindow};
+pub use object::{Capacity, Carrier, Latency, LogIndex, Object, UnsortedLatency};
+pub use outcome::{Accepted, Outcome, Reason, Tallied};
 pub use request::Request;
 pub use statement::Statement;
+pub use sybil::{Admission, AdmissionCheck, AdmitAll, AuthorityKey};
 pub use view::{Assignment, CommittedView};

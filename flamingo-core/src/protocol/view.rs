@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 
 use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus, LatencyEntry};
 use super::index::{AccountIndex, Index};
-use crate::id::{AccountId, LeaderRound, Round, ValidatorId};
+use crate::id::{AccountId, Digest, LeaderRound, Round, ValidatorId};
+use crate::rank::KeyedHash;
 
 /// A(a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,15 +51,21 @@ struct Row {
 }
 
 impl CommittedView {
-    /// An empty view for a committee of `validators`, at round 0.
+    /// An empty view for a committee of `validators`, at round 0, whose account look-up has a public key.
     #[must_use]
     pub fn new(validators: usize) -> Self {
+        Self::with_lookup(validators, KeyedHash::from_digest(&Digest([0; 32])))
+    }
+
+    /// The same with the host's look-up key, as in [`LedgerConfig`](super::LedgerConfig::lookup).
+    #[must_use]
+    pub fn with_lookup(validators: usize, lookup: KeyedHash) -> Self {
         Self {
             cursor: Cursor::default(),
             queue: VecDeque::new(),
             position: Round(0),
             head: LeaderRound(0),
-            index: AccountIndex::new(0),
+            index: AccountIndex::new(lookup),
             accounts: Vec::new(),
             excluded: BTreeSet::new(),
             latencies: BTreeMap::new(),
@@ -164,7 +171,7 @@ impl CommittedView {
             Change::SubDag => {}
             Change::Admitted { account, home, key: _ } => {
                 let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                if self.index.insert(account).is_ok() {
+                if self.index.get(account).is_none() && self.index.insert(account).is_some() {
                     self.accounts.push(Row { assignment, live: 0 });
                     self.count(home, 1);
                 }

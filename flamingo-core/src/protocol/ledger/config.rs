@@ -1,0 +1,54 @@
+//! What a ledger is set up with.
+
+use alloc::boxed::Box;
+
+use crate::committee::Committee;
+use crate::hash::Domain;
+use crate::params::Params;
+use crate::protocol::home::{HomeRule, RendezvousHome};
+use crate::protocol::sybil::AdmissionCheck;
+use crate::rank::{EpochSeed, KeyedHash};
+
+/// The configuration of one epoch's ledger. Everything but `lookup` has to be the same at every replica.
+#[derive(Debug)]
+pub struct LedgerConfig<S> {
+    /// The committee.
+    pub committee: Committee,
+    /// The parameters.
+    pub params: Params,
+    /// How clients' signatures are checked.
+    pub scheme: S,
+    /// Who may have an account.
+    pub admission: Box<dyn AdmissionCheck>,
+    /// Where accounts start.
+    pub home: Box<dyn HomeRule>,
+    /// Keys the account look-up, which no result depends on. Hosts whose clients choose account ids put a private
+    /// random key here, so that nobody can fill one bucket.
+    pub lookup: KeyedHash,
+}
+
+impl<S> LedgerConfig<S> {
+    /// Homes by stake-weighted rendezvous, and a look-up key, both from `seed`.
+    pub fn new(
+        committee: Committee,
+        params: Params,
+        scheme: S,
+        seed: &EpochSeed,
+        admission: impl AdmissionCheck + 'static,
+    ) -> Self {
+        Self {
+            committee,
+            params,
+            scheme,
+            admission: Box::new(admission),
+            home: Box::new(RendezvousHome::new(seed)),
+            lookup: KeyedHash::new(seed, Domain("flamingo/account-lookup/v1")),
+        }
+    }
+
+    /// The same with another home rule.
+    #[must_use]
+    pub fn with_home(self, home: impl HomeRule + 'static) -> Self {
+        Self { home: Box::new(home), ..self }
+    }
+}

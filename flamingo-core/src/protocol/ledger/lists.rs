@@ -1,0 +1,168 @@
+//! The life of evidence: counted (A2 L3-4, reconstruction), accepted or expired (A2 L5-9, reconstruction).
+
+use super::MigrationLedger;
+use crate::id::{LeaderRound, Round, ValidatorId};
+use crate::protocol::delta::Change;
+use crate::protocol::evidence::Evidence;
+use crate::protocol::index::Index;
+use crate::protocol::lists::{AcceptList, Decision, DecisionList};
+use crate::protocol::outcome::{Accepted, Outcome, Reason, Tallied};
+use crate::protocol::statement::Statement;
+use crate::protocol::tally::Vote;
+use crate::signature::SignatureScheme;
+
+impl<S: SignatureScheme> MigrationLedger<S> {
+    /// The author's first list for a fresh anchor: every entry votes with the author's stake.
+    pub(super) fn decisions(&mut self, author: ValidatorId, list: &DecisionList) -> Result<Outcome, Reason> {
+        self.check_epoch(list.epoch())?;
+        self.check_length(list.entries().len())?;
+        self.check_fresh(list.anchor())?;
+        if !self.tally.open(list.anchor(), author) {
+            return Err(Reason::SecondList);
+        }
+        let mut tallied = Tallied::default();
+        for entry in list.entries() {
+            *self.decision(author, list.anchor(), entry, &mut tallied.evidence).of(&mut tallied) += 1;
+        }
+        Ok(Outcome::Tallied(tallied))
+    }
+
+    /// One entry. Counts iff A(a) = v_old, r is above the anchor of A(a), v_new is a member, not excluded for a,
+    /// and the statement is not evidence yet. v_old ≠ v_new holds by the list's construction.
+    fn decision(&mut self, author: ValidatorId, anchor: Round, entry: &Decision, evidence: &mut u32) -> Entry {
+        let &Decision { account, from, to } = entry;
+        let Some(index) = self.accounts.find(account) else { return Entry::UnknownAccount };
+        let row = self.accounts.row(index);
+        if row.validator != from {
+            return Entry::NotAssigned;
+        }
+        if anchor <= row.anchor {
+            return Entry::OldAnchor;
+        }
+        if !self.config.committee.contains(to) {
+            return Entry::UnknownReceiver;
+        }
+        if self.excluded.contains(&(index, to)) {
+            return Entry::ExcludedReceiver;
+        }
+        let (stake, quorum) = (self.config.committee.stake(author), self.config.committee.quorum());
+        match self.tally.vote(index, from, to, stake, quorum) {
+            Vote::AlreadyRecorded => return Entry::Recorded,
+            Vote::Counted => {}
+            Vote::Quorum => {
+                *evidence += 1;
+                self.record(index, Statement { epoch: self.config.committee.epoch(), account, from, to, anchor });
+            }
+        }
+        Entry::Counted
+    }
+
+    /// Π exists from here on.
+    fn record(&mut self, index: Index, statement: Statement) {
+        let Statement { account, from, to, anchor, .. } = statement;
+        let leader = self.place.leader;
+        let deadline = LeaderRound(leader.0.saturating_add(self.config.params.get().evidence_ttl));
+        let (digest, sub_dag) = (statement.digest(), self.place.sub_dags);
+        self.live.insert(index, anchor, Evidence { from, to, digest, leader, sub_dag, deadline });
+        self.emit(Change::EvidenceLive { account, from, to, anchor, deadline });
+    }
+
+    /// Acceptances: each activates if live evidence of that account and anchor names the author. Live evidence is
+    /// eligible (the invariant of `LiveEvidence`), so A(a) = v_old and r above the anchor of A(a) need no look.
+    pub(super) fn accepts(&mut self, author: ValidatorId, list: &AcceptList) -> Result<Outcome, Reason> {
+        self.check_epoch(list.epoch())?;
+        self.check_length(list.accounts().len())?;
+        let mut accepted = Accepted::default();
+        for &account in list.accounts() {
+            let count = match self.accounts.find(account) {
+                None => &mut accepted.unknown_account,
+                Some(index) => match self.live.get(index, list.anchor()) {
+                    None => &mut accepted.no_live_evidence,
+                    Some(evidence) if evidence.to != author => &mut accepted.not_receiver,
+                    Some(_) => {
+                        self.activate(index, author, list.anchor());
+                        &mut accepted.activated
+                    }
+                },
+            };
+            *count += 1;
+        }
+        if accepted.activated == 0 { Err(Reason::NothingAccepted(accepted)) } else { Ok(Outcome::Accepted(accepted)) }
+    }
+
+    /// A(a) ← (v_new, r). Other live evidence of the account goes without exclusion: its receivers did no wrong.
+    fn activate(&mut self, index: Index, to: ValidatorId, anchor: Round) {
+        self.live.drop_account(index);
+        let row = self.accounts.row_mut(index);
+        let from = row.validator;
+        row.activate(to, anchor, self.place.leader);
+        let nonces = row.nonces;
+        self.emit(Change::Activated { account: self.accounts.id(index), from, to, anchor, nonces });
+    }
+
+    /// What `begin` expires. v_new is excluded for a if it was heard: it knew of Π, spoke, and did not accept.
+    pub(super) fn expire(&mut self, applied: u64) -> Outcome {
+        let mut due = core::mem::take(&mut self.due);
+        self.live.due(self.place.leader, applied, &mut due);
+        let (mut expired, mut exclusions) = (0, 0);
+        for (index, anchor) in due.drain(..) {
+            let Some(evidence) = self.live.remove(index, anchor) else { continue };
+            let to = evidence.to;
+            let excluded = self.heard[to.index()] >= evidence.leader;
+            if excluded {
+                self.excluded.insert((index, to));
+                exclusions += 1;
+            }
+            expired += 1;
+            self.emit(Change::EvidenceExpired { account: self.accounts.id(index), to, anchor, excluded });
+        }
+        self.due = due;
+        Outcome::Begun { expired, excluded: exclusions }
+    }
+
+    /// r = kR ≤ ℓ ≤ r + T_fresh.
+    fn check_fresh(&self, anchor: Round) -> Result<(), Reason> {
+        let (params, leader) = (self.config.params.get(), self.place.leader);
+        let last = LeaderRound(anchor.0.saturating_add(params.freshness_rounds));
+        if anchor.0 % params.anchor_period != 0 {
+            Err(Reason::NotAnAnchor { anchor_period: params.anchor_period })
+        } else if anchor.0 > leader.0 {
+            Err(Reason::AnchorAhead { leader })
+        } else if leader > last {
+            Err(Reason::AnchorStale { last })
+        } else {
+            Ok(())
+        }
+    }
+
+    const fn check_length(&self, entries: usize) -> Result<(), Reason> {
+        let max = self.config.params.get().max_list_entries;
+        if entries > max as usize { Err(Reason::ListTooLong { max }) } else { Ok(()) }
+    }
+}
+
+/// What became of an entry.
+#[derive(Clone, Copy)]
+enum Entry {
+    Counted,
+    UnknownAccount,
+    NotAssigned,
+    OldAnchor,
+    UnknownReceiver,
+    ExcludedReceiver,
+    Recorded,
+}
+
+impl Entry {
+    const fn of(self, tallied: &mut Tallied) -> &mut u32 {
+        match self {
+            Self::Counted => &mut tallied.counted,
+            Self::UnknownAccount => &mut tallied.unknown_account,
+            Self::NotAssigned => &mut tallied.not_assigned,
+            Self::OldAnchor => &mut tallied.old_anchor,
+            Self::UnknownReceiver => &mut tallied.unknown_receiver,
+            Self::ExcludedReceiver => &mut tallied.excluded_receiver,
+            Self::Recorded => &mut tallied.recorded,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The committed state machine.
+//!
+//! *What it is.* Algorithm 2 of the paper, (2) evidence formation and (3) activation, with normal requests and
+//! the records they need: a pure fold over the committed log. *Variant.* Tally mode: decisions travel in lists,
+//! the log counts them. *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
+//! survive.
+//!
+//! ```text
+//!                 list entries reach N − f stake          accept list of v_new
+//!   (nothing) ─────────────────────────────────▶ live Π ─────────────────────▶ A(a) = (v_new, r), others dropped
+//!                                                  │ begin(ℓ), ℓ > deadline,
+//!                                                  │ three sub-DAGs since
+//!                                                  ▼
+//!                                               expired; v_new excluded for a if it was heard in between
+//! ```
+//!
+//! *Steps per sub-DAG.* 1. [`begin`](MigrationLedger::begin) expires. 2. [`apply`](MigrationLedger::apply), once
+//! per object in committed order. 3. [`drain_deltas`](MigrationLedger::drain_deltas).
+
+mod config;
+mod digest;
+mod lists;
+mod records;
+mod request;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+
+pub use config::LedgerConfig;
+
+use super::account::{Accounts, LatencyRow};
+use super::delta::{AssignmentDelta, Change, LatencyEntry};
+use super::evidence::LiveEvidence;
+use super::index::Index;
+use super::nonce::NonceWindow;
+use super::object::{Carrier, LogIndex, Object};
+use super::outcome::{Outcome, Reason};
+use super::statement::Statement;
+use super::tally::Tally;
+use super::view::Assignment;
+use crate::committee::Committee;
+use crate::id::{AccountId, Epoch, LeaderRound, Round, ValidatorId};
+use crate::params::Params;
+use crate::signature::SignatureScheme;
+
+/// The ledger. One per replica; equal logs give equal ledgers, and equal [`digest`](Self::digest)s.
+///
+/// Memory, beside what its parts document: exclusions take one entry per expired evidence whose receiver was
+/// heard, at most accounts × (members − 1); latency rows at most one per account and members entries each;
+/// deltas wait until they are drained.
+#[derive(Debug)]
+pub struct MigrationLedger<S> {
+    config: LedgerConfig<S>,
+    place: Place,
+    accounts: Accounts,
+    latencies: BTreeMap<Index, LatencyRow>,
+    capacities: Vec<Option<u64>>,
+    /// Per validator, the highest commit head that a committed header of its could honestly state.
+    heard: Vec<LeaderRound>,
+    tally: Tally,
+    live: LiveEvidence,
+    excluded: BTreeSet<(Index, ValidatorId)>,
+    deltas: VecDeque<AssignmentDelta>,
+    next_delta: u64,
+    /// Scratch of `begin`, empty between calls.
+    due: Vec<(Index, Round)>,
+}
+
+/// Where in the log the ledger stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// ℓ of the current sub-DAG.
+    leader: LeaderRound,
+    /// Sub-DAGs begun; the current one's number.
+    sub_dags: u64,
+    /// The last index applied.
+    last: Option<LogIndex>,
+    /// The host is handing over sub-DAGs again that were applied before. Not committed state.
+    redelivery: bool,
+}
+
+impl<S: SignatureScheme> MigrationLedger<S> {
+    /// A ledger before the first sub-DAG of the epoch.
+    #[must_use]
+    pub fn new(config: LedgerConfig<S>) -> Self {
+        let validators = config.committee.len();
+        Self {
+            place: Place::default(),
+            accounts: Accounts::new(config.lookup),
+            latencies: BTreeMap::new(),
+            capacities: vec![None; validators],
+            heard: vec![LeaderRound(0); validators],
+            tally: Tally::new(validators),
+            live: LiveEvidence::default(),
+            excluded: BTreeSet::new(),
+            deltas: VecDeque::new(),
+            next_delta: 0,
+            due: Vec::new(),
+            config,
+        }
+    }
+
+    /// Starts the sub-DAG with leader round `leader`: expires, in (deadline, digest) order, live evidence whose
+    /// deadline lies below it and after whose sub-DAG at least three more were applied. O(overdue evidence).
+    pub fn begin(&mut self, leader: LeaderRound) -> Outcome {
+        self.place.redelivery = self.place.sub_dags > 0 && leader <= self.place.leader;
+        if self.place.redelivery {
+            return Outcome::NoOp(Reason::AlreadyBegun { current: self.place.leader });
+        }
+        let applied = self.place.sub_dags;
+        self.place.leader = leader;
+        self.place.sub_dags += 1;
+        self.emit(Change::SubDag);
+        self.tally.retire(leader, self.config.params.get().freshness_rounds);
+        self.expire(applied)
+    }
+
+    /// Applies one object. `at` must be above every index before it, or nothing happens: a host that hands over a
+    /// tail of the log again after a crash does no harm.
+    ///
+    /// Never fails and never panics, whatever a Byzantine member or client put into the object. A request costs
+    /// one keyed look-up and a signature, and allocates nothing; a list costs one look-up per entry.
+    pub fn apply(&mut self, at: LogIndex, carrier: Carrier, object: Object<'_>) -> Outcome {
+        if let Some(last) = self.place.last {
+            if at <= last {
+                return Outcome::NoOp(Reason::AlreadyApplied { last });
+            }
+        }
+        if self.place.sub_dags == 0 || self.place.redelivery {
+            return Outcome::NoOp(Reason::NoSubDag);
+        }
+        self.place.last = Some(at);
+        let Carrier { author, round } = carrier;
+        if !self.config.committee.contains(author) {
+            return Outcome::NoOp(Reason::UnknownAuthor { author });
+        }
+        let outcome = match object {
+            Object::Request(request) => self.request(author, round, request),
+            Object::Header { commit_head } => self.header(author, commit_head),
+            Object::Decisions(list) => self.decisions(author, list),
+            Object::Accepts(list) => self.accepts(author, list),
+            Object::Admission(admission) => self.admission(admission),
+            Object::Capacity(capacity) => self.capacity_record(author, capacity),
+            Object::Latency(latency) => self.latency_record(latency),
+        };
+        outcome.unwrap_or_else(Outcome::NoOp)
+    }
+
+    /// Hands over what changed since the last call, in committed order. Call it once per sub-DAG at least.
+    pub fn drain_deltas(&mut self) -> impl Iterator<Item = AssignmentDelta> + '_ {
+        self.deltas.drain(..)
+    }
+
+    fn emit(&mut self, change: Change) {
+        self.deltas.push_back(AssignmentDelta { sequence: self.next_delta, leader_round: self.place.leader, change });
+        self.next_delta += 1;
+    }
+
+    const fn check_epoch(&self, got: Epoch) -> Result<(), Reason> {
+        let expected = self.config.committee.epoch();
+        if got.0 == expected.0 { Ok(()) } else { Err(Reason::WrongEpoch { expected, got }) }
+    }
+}
+
+/// What the committed state says.
+impl<S> MigrationLedger<S> {
+    /// The committee.
+    #[must_use]
+    pub const fn committee(&self) -> &Committee {
+        &self.config.committee
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub const fn params(&self) -> &Params {
+        &self.config.params
+    }
+
+    /// ℓ of the current sub-DAG; 0 before the first.
+    #[must_use]
+    pub const fn leader_round(&self) -> LeaderRound {
+        self.place.leader
+    }
+
+    /// The last index applied. A host resumes behind it, or anywhere before.
+    #[must_use]
+    pub const fn last_index(&self) -> Option<LogIndex> {
+        self.place.last
+    }
+
+    /// How many accounts are admitted.
+    #[must_use]
+    pub fn accounts(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// A(a), or `None` for an account that is not admitted.
+    #[must_use]
+    pub fn assignment(&self, account: AccountId) -> Option<Assignment> {
+        self.accounts.find(account).map(|index| self.accounts.row(index).assignment())
+    }
+
+    /// The nonces of the account that have taken effect.
+    #[must_use]
+    pub fn nonces(&self, account: AccountId) -> Option<NonceWindow> {
+        self.accounts.find(account).map(|index| self.accounts.row(index).nonces)
+    }
+
+    /// The account's live evidence with its deadlines, by anchor.
+    pub fn evidence(&self, account: AccountId) -> impl Iterator<Item = (Statement, LeaderRound)> + '_ {
+        let epoch = self.config.committee.epoch();
+        let index = self.accounts.find(account);
+        index.into_iter().flat_map(|index| self.live.of_account(index)).map(move |(anchor, evidence)| {
+            (Statement { epoch, account, from: evidence.from, to: evidence.to, anchor }, evidence.deadline)
+        })
+    }
+
+    /// Whether `validator` may not receive `account` for the rest of the epoch.
+    #[must_use]
+    pub fn excluded(&self, account: AccountId, validator: ValidatorId) -> bool {
+        self.accounts.find(account).is_some_and(|index| self.excluded.contains(&(index, validator)))
+    }
+
+    /// C_v in micro-transactions per second.
+    #[must_use]
+    pub fn capacity(&self, validator: ValidatorId) -> Option<u64> {
+        self.capacities.get(validator.index()).copied().flatten()
+    }
+
+    /// L_{·,a}, sorted by validator; empty when the client published none.
+    #[must_use]
+    pub fn latencies(&self, account: AccountId) -> &[LatencyEntry] {
+        let row = self.accounts.find(account).and_then(|index| self.latencies.get(&index));
+        row.map_or(&[], |row| &row.entries)
+    }
+}

@@ -1,0 +1,119 @@
+//! Counting decisions of the one anchor that can be fresh.
+//!
+//! *What it is.* Evidence formation (Flamingo §4.3 (2)) without evidence objects: the log itself counts.
+//! *Variant.* Stake instead of heads; a quorum is N − f stake.
+//! *Steps.* 1. The author's first list for the anchor opens its vote; later lists do not count, equivocation or
+//! not. 2. Every entry adds the author's stake to its statement. 3. The statement that reaches the quorum is
+//! evidence from that position on, once.
+//!
+//! *Why two statements for one (a, r) never both get there.* An author adds its stake to at most one statement
+//! per account, because its list names each account once and only its first list counts. Two quorums of N − f
+//! would need 2(N − f) > N stake.
+//!
+//! *Memory.* Anchors are R apart and fresh for T_fresh < R, so one anchor is open at a time. Rows are at most
+//! the members' list entries, and at most accounts × (members − 1) statements; 40 bytes each. Kept until the
+//! anchor is stale, then dropped; what became evidence lives on elsewhere.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::index::Index;
+use crate::id::{LeaderRound, Round, ValidatorId};
+
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    anchor: Round,
+    /// Whose list for the anchor was counted, by validator.
+    listed: Vec<bool>,
+    /// Statements in the order of their first vote: the same order at every replica.
+    rows: Vec<Row>,
+    /// Where a statement's row is. Dense indices and member ids are not the client's to choose: no key needed.
+    places: HashTable<u32>,
+}
+
+/// One statement of the open anchor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) index: Index,
+    pub(super) from: ValidatorId,
+    pub(super) to: ValidatorId,
+    pub(super) stake: u64,
+    /// It reached the quorum; a second time would revive evidence.
+    pub(super) recorded: bool,
+}
+
+/// What a vote did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vote {
+    Counted,
+    Quorum,
+    AlreadyRecorded,
+}
+
+impl Tally {
+    pub(super) fn new(validators: usize) -> Self {
+        Self { anchor: Round(0), listed: vec![false; validators], rows: Vec::new(), places: HashTable::new() }
+    }
+
+    /// Forgets an anchor that is stale at `leader`.
+    pub(super) fn retire(&mut self, leader: LeaderRound, freshness_rounds: u64) {
+        if leader.0 > self.anchor.0.saturating_add(freshness_rounds) {
+            self.listed.fill(false);
+            self.rows.clear();
+            self.places.clear();
+        }
+    }
+
+    /// Opens the vote of `author`, a member, at `anchor`, which must be fresh. `false` if it was open before.
+    pub(super) fn open(&mut self, anchor: Round, author: ValidatorId) -> bool {
+        self.anchor = anchor;
+        !core::mem::replace(&mut self.listed[author.index()], true)
+    }
+
+    /// Adds `stake` to a statement.
+    pub(super) fn vote(&mut self, index: Index, from: ValidatorId, to: ValidatorId, stake: u64, quorum: u64) -> Vote {
+        let Self { rows, places, .. } = self;
+        let key = (index, from, to);
+        let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
+        let place = match places.find(hash_of(key), |&place| of(place) == key) {
+            Some(&place) => place,
+            None => {
+                // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
+                let place = rows.len() as u32;
+                places.insert_unique(hash_of(key), place, |&other| hash_of(of(other)));
+                rows.push(Row { index, from, to, stake: 0, recorded: false });
+                place
+            }
+        };
+        let row = &mut rows[place as usize];
+        if row.recorded {
+            return Vote::AlreadyRecorded;
+        }
+        row.stake += stake;
+        if row.stake < quorum {
+            return Vote::Counted;
+        }
+        row.recorded = true;
+        Vote::Quorum
+    }
+
+    pub(super) const fn anchor(&self) -> Round {
+        self.anchor
+    }
+
+    pub(super) fn listed(&self) -> &[bool] {
+        &self.listed
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+}
+
+fn hash_of(key: (Index, ValidatorId, ValidatorId)) -> u64 {
+    FixedState::with_seed(0).hash_one(u64::from(key.0) << 32 | u64::from(key.1.0) << 16 | u64::from(key.2.0))
+}
