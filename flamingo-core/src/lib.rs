@@ -3,6 +3,8 @@
 #![doc = include_str!("../README.md")]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod committee;
 pub mod hash;
@@ -11,6 +13,7 @@ pub mod math;
 mod params;
 pub mod protocol;
 pub mod rank;
+pub mod signal;
 mod signature;
 pub mod wire;
 
