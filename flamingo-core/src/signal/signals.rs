@@ -43,6 +43,8 @@ trust_class! {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ValidatorSignals {
+    /// Its stake.
+    pub stake: u64,
     /// Rounds of the window with a certificate by it, 0 to w.
     pub certificates: u32,
     /// All transactions of its certified batches.

@@ -16,9 +16,10 @@ use super::memory::EvaluationMemory;
 use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
-use crate::id::{AccountId, Round, ValidatorId};
+use crate::id::{AccountId, Digest, Round, ValidatorId};
 use crate::math::weighted_lower_median;
 use crate::params::Params;
+use crate::rank::KeyedHash;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
 #[derive(Clone, Copy, Debug)]
@@ -119,9 +120,16 @@ struct Sums {
 }
 
 impl TrackingWindow {
-    /// An empty window over rounds 1 to w.
+    /// An empty window over rounds 1 to w, whose account look-ups have a public key.
     #[must_use]
     pub fn new(committee: &Committee, params: &Params) -> Self {
+        Self::with_lookup(committee, params, &KeyedHash::from_digest(&Digest([0; 32])))
+    }
+
+    /// The same with the host's secret look-up key, for hosts that let clients choose account ids. The key speeds
+    /// look-ups against adversarial ids and changes no signal.
+    #[must_use]
+    pub fn with_lookup(committee: &Committee, params: &Params, lookup: &KeyedHash) -> Self {
         let raw = params.get();
         let kept = raw.window_rounds + 1 + raw.frontier_lag + raw.freshness_rounds;
         Self {
@@ -131,7 +139,7 @@ impl TrackingWindow {
             frontier_lag: raw.frontier_lag,
             base: 0,
             rounds: (0..kept).map(|_| RoundRows::default()).collect(),
-            sums: committee.members().iter().map(|_| Sums::new()).collect(),
+            sums: (0..committee.len() as u64).map(|v| Sums::new(lookup.hash2(v, 0))).collect(),
             memory: EvaluationMemory::new(params),
         }
     }
@@ -220,6 +228,25 @@ impl TrackingWindow {
         }
     }
 
+    fn signals_of(&self, index: usize, window_us: u64) -> ValidatorSignals {
+        let sums = &self.sums[index];
+        let queue_delay_us = sums.delay_sum_us.checked_div(sums.delay_samples).unwrap_or(0);
+        let mut accounts = Vec::with_capacity(sums.tally.live());
+        accounts.extend(sums.tally.iter());
+        ValidatorSignals {
+            stake: self.stakes[index],
+            certificates: sums.certificates,
+            transactions: Validated(sums.transactions),
+            counted: Validated(sums.counted),
+            throughput_utps: ClockDerived(throughput_utps(sums.transactions, window_us)),
+            queue_delay_us: SelfMeasured(queue_delay_us),
+            baseline: SelfMeasured(self.memory.baseline(index, queue_delay_us)),
+            accounts,
+            rest_transactions: Validated(sums.rest_transactions),
+            rest_accounts: Validated(sums.rest_accounts),
+        }
+    }
+
     /// T of the round at `at`, or why it has none.
     fn time(&self, at: u64) -> Result<u64, Skip> {
         let round = Round(self.base + at);
@@ -256,7 +283,6 @@ impl SignalSource for TrackingWindow {
             Some(us) => us,
         };
         let evaluation_us = self.memory.evaluation_us(anchor, closed_at_us, window_us)?;
-        let validators = self.sums.iter().enumerate();
         Ok(WindowSignals {
             anchor,
             first_round: Round(self.base + 1),
@@ -265,7 +291,7 @@ impl SignalSource for TrackingWindow {
             window_us,
             evaluation_us,
             history: self.memory.history().cloned().collect(),
-            validators: validators.map(|(index, sums)| sums.signals(index, window_us, &self.memory)).collect(),
+            validators: (0..self.sums.len()).map(|index| self.signals_of(index, window_us)).collect(),
         })
     }
 }
@@ -301,7 +327,11 @@ impl Row {
 }
 
 impl Sums {
-    const fn new() -> Self {
+    const fn new(lookup_seed: u64) -> Self {
+        Self::over(Tally::new(lookup_seed))
+    }
+
+    const fn over(tally: Tally) -> Self {
         Self {
             certificates: 0,
             transactions: 0,
@@ -310,14 +340,14 @@ impl Sums {
             rest_accounts: 0,
             delay_sum_us: 0,
             delay_samples: 0,
-            tally: Tally::new(),
+            tally,
         }
     }
 
     fn clear(&mut self) {
-        let mut tally = core::mem::replace(&mut self.tally, Tally::new());
+        let mut tally = core::mem::replace(&mut self.tally, Tally::new(0));
         tally.clear();
-        *self = Self { tally, ..Self::new() };
+        *self = Self::over(tally);
     }
 
     /// Counts a waiting row.
@@ -352,23 +382,6 @@ impl Sums {
         self.rest_accounts -= row.rest_accounts;
         self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
         self.delay_samples -= u64::from(row.queue_delay_us.is_some());
-    }
-
-    fn signals(&self, index: usize, window_us: u64, memory: &EvaluationMemory) -> ValidatorSignals {
-        let queue_delay_us = self.delay_sum_us.checked_div(self.delay_samples).unwrap_or(0);
-        let mut accounts = Vec::with_capacity(self.tally.live());
-        accounts.extend(self.tally.iter());
-        ValidatorSignals {
-            certificates: self.certificates,
-            transactions: Validated(self.transactions),
-            counted: Validated(self.counted),
-            throughput_utps: ClockDerived(throughput_utps(self.transactions, window_us)),
-            queue_delay_us: SelfMeasured(queue_delay_us),
-            baseline: SelfMeasured(memory.baseline(index, queue_delay_us)),
-            accounts,
-            rest_transactions: Validated(self.rest_transactions),
-            rest_accounts: Validated(self.rest_accounts),
-        }
     }
 }
 

@@ -1,26 +1,13 @@
 use super::*;
-use crate::id::{Epoch, LeaderRound, PublicKey, SignatureBytes};
+use crate::id::{Epoch, LeaderRound, PublicKey};
 use crate::params::RawParams;
 use crate::signal::{LoadFieldsBuilder, WorkerMeter};
-use crate::{KeyError, Member, SignatureScheme};
+use crate::{Member, NoSignatures};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-#[derive(Debug)]
-struct NoSignatures;
-
-impl SignatureScheme for NoSignatures {
-    fn check_key(&self, _: &PublicKey) -> Result<(), KeyError> {
-        Ok(())
-    }
-
-    fn verify(&self, _: &PublicKey, _: &[u8], _: &SignatureBytes) -> bool {
-        false
-    }
-}
 
 fn committee(stakes: &[u64]) -> Committee {
     let member = |i: usize| Member { key: PublicKey([i as u8; 32]), stake: stakes[i] };
