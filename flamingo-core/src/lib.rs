@@ -11,6 +11,7 @@ pub mod hash;
 mod id;
 pub mod math;
 mod params;
+pub mod policy;
 pub mod protocol;
 pub mod rank;
 pub mod signal;
