@@ -6,6 +6,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod balancer;
 mod committee;
 pub mod hash;
 mod id;
@@ -18,6 +19,7 @@ pub mod signal;
 mod signature;
 pub mod wire;
 
+pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};
 pub use committee::{Committee, CommitteeError, Member};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 pub use params::{Params, ParamsError, RawParams, ReceiverTie};

@@ -1,0 +1,301 @@
+//! The balancer of one validator: certified headers and committed deltas in, decision and accept lists out.
+//!
+//! *What it is.* The place where the local side meets a delayed copy of the committed side. It runs at the primary,
+//! off the critical path: it never blocks a header, it only offers lists for the next one.
+//! *Steps.*
+//! 1. [`certificate`](Balancer::certificate) for every certified header, in any order;
+//! 2. [`delta`](Balancer::delta) for everything the ledger emits, in its order;
+//! 3. [`round`](Balancer::round) whenever the DAG round advances: the anchor kR fires when it is reached or crossed, and
+//!    of several crossed at once only the largest;
+//! 4. [`take_decision_list`](Balancer::take_decision_list) and [`take_accept_list`](Balancer::take_accept_list) when the
+//!    next header is built.
+//!
+//! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r − lag − w, the
+//! last round before its window: everyone reads the same, and what anchor r − R decided is settled in it or still live.
+//! A validator that has not committed beyond that round waits up to T_fresh / 2 rounds for it, because a later list
+//! would hardly be fresh, and then skips the anchor.
+
+mod acceptances;
+
+use alloc::vec::Vec;
+
+use acceptances::Acceptances;
+
+use crate::committee::Committee;
+use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
+use crate::params::Params;
+use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
+use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus};
+use crate::rank::KeyedHash;
+use crate::signal::{Added, CertificateView, SignalSource, Skip, TrackingWindow, WindowSignals};
+
+/// The balancer of one validator under the policy `P`.
+///
+/// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + lag rounds, one list, and
+/// about 40 bytes per account of live evidence that names this validator.
+#[derive(Debug)]
+pub struct Balancer<P> {
+    me: ValidatorId,
+    epoch: Epoch,
+    anchor_period: u64,
+    window_rounds: u64,
+    frontier_lag: u64,
+    patience_rounds: u64,
+    max_list_entries: u32,
+    window: TrackingWindow,
+    view: CommittedView,
+    policy: P,
+    enabled: bool,
+    /// The highest round seen.
+    round: Round,
+    /// The highest anchor that fired.
+    anchor: Round,
+    /// Whether `anchor` still waits for its snapshot, and how many anchors were passed over when it fired.
+    waiting: Option<u64>,
+    decisions: Option<DecisionList>,
+    acceptances: Acceptances,
+}
+
+/// What became of an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Evaluation {
+    /// r.
+    pub anchor: Round,
+    /// The round at which it was evaluated or skipped.
+    pub round: Round,
+    /// Anchors before it that were crossed together with it and not evaluated.
+    pub passed_over: u64,
+    /// What came of it.
+    pub result: Result<Evaluated, EvaluationSkip>,
+}
+
+/// An evaluation that took place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluated {
+    /// What it read: with these and [`Balancer::view`] the policy can be asked about single accounts.
+    pub signals: WindowSignals,
+    /// What it decided, and why.
+    pub decisions: Decisions,
+    /// Decisions that did not fit into the list; the last ones decided. They come again at the next anchor.
+    pub unlisted: usize,
+}
+
+/// Why an anchor was not evaluated. Baselines and the previous evaluation are as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluationSkip {
+    /// The committed log has not gone beyond the snapshot.
+    #[error("the log has reached {head}, the snapshot at {snapshot} needs a later sub-DAG")]
+    SnapshotBehind {
+        /// The newest sub-DAG that any delta told of.
+        head: LeaderRound,
+        /// r − lag − w.
+        snapshot: Round,
+    },
+    /// The window has no signals.
+    #[error(transparent)]
+    Signals(#[from] Skip),
+}
+
+impl<P: MigrationPolicy> Balancer<P> {
+    /// The balancer of validator `me`, at round 0, switched on.
+    #[must_use]
+    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P) -> Self {
+        let window = TrackingWindow::new(committee, params);
+        Self::from_parts(me, committee, params, policy, window, CommittedView::new(committee.len()))
+    }
+
+    /// The same with the host's secret key for account look-ups; see [`TrackingWindow::with_lookup`].
+    #[must_use]
+    pub fn with_lookup(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
+        let window = TrackingWindow::with_lookup(committee, params, &lookup);
+        Self::from_parts(me, committee, params, policy, window, CommittedView::with_lookup(committee.len(), lookup))
+    }
+
+    fn from_parts(
+        me: ValidatorId,
+        committee: &Committee,
+        params: &Params,
+        policy: P,
+        window: TrackingWindow,
+        view: CommittedView,
+    ) -> Self {
+        let raw = params.get();
+        Self {
+            me,
+            epoch: committee.epoch(),
+            anchor_period: raw.anchor_period,
+            window_rounds: raw.window_rounds,
+            frontier_lag: raw.frontier_lag,
+            patience_rounds: raw.freshness_rounds / 2,
+            max_list_entries: raw.max_list_entries,
+            window,
+            view,
+            policy,
+            enabled: true,
+            round: Round(0),
+            anchor: Round(0),
+            waiting: None,
+            decisions: None,
+            acceptances: Acceptances::default(),
+        }
+    }
+
+    /// Takes in a certificate, this validator's own included.
+    pub fn certificate(&mut self, certificate: CertificateView<'_>) -> Added {
+        self.window.add(certificate)
+    }
+
+    /// Takes in a change of the committed state. Live evidence that names this validator becomes due for an accept list
+    /// at once; the policy sees the change when an anchor's snapshot reaches it.
+    pub fn delta(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
+        let status = self.view.apply(delta);
+        if status == DeltaStatus::Taken {
+            self.acceptances.follow(self.me, &delta.change);
+        }
+        status
+    }
+
+    /// The DAG has reached `round`. Evaluates the anchor that is due, if any; `None` when none is, or when it waits for
+    /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor.
+    ///
+    /// Cost: the window's rounds that enter and leave; at an anchor, the policy.
+    pub fn round(&mut self, round: Round) -> Option<Evaluation> {
+        self.round = self.round.max(round);
+        let latest = Round(self.round.0 / self.anchor_period * self.anchor_period);
+        if latest > self.anchor {
+            let crossed = (latest.0 - self.anchor.0) / self.anchor_period;
+            // An anchor still waiting is passed over too.
+            let passed_over = crossed - 1 + u64::from(self.waiting.is_some());
+            self.anchor = latest;
+            self.waiting = Some(passed_over);
+            self.window.advance(self.behind(latest, self.frontier_lag));
+            self.view.advance_to(self.snapshot());
+        }
+        let evaluation = self.waiting.and_then(|passed_over| self.evaluate(passed_over));
+        if self.waiting.is_none() {
+            self.window.advance(self.behind(self.round, self.frontier_lag));
+        }
+        evaluation
+    }
+
+    /// The decision list for the next header, once. A list that is not taken is replaced at the next anchor.
+    #[must_use]
+    pub const fn take_decision_list(&mut self) -> Option<DecisionList> {
+        self.decisions.take()
+    }
+
+    /// An accept list for the next header: the accounts of one anchor whose live evidence names this validator and that
+    /// have not been taken yet. Call again for further anchors.
+    #[must_use]
+    pub fn take_accept_list(&mut self) -> Option<AcceptList> {
+        let (anchor, accounts) = self.acceptances.take(self.max_list_entries as usize)?;
+        // Sorted and bounded: the list is never refused.
+        AcceptList::new(self.epoch, anchor, accounts, self.max_list_entries).ok()
+    }
+
+    /// The certificate that carried `list` was garbage-collected without being committed: what is still live becomes
+    /// due again.
+    pub fn accept_list_lost(&mut self, list: &AcceptList) {
+        self.acceptances.lost(list.anchor(), list.accounts());
+    }
+
+    /// Switches the policy off or on. Off, anchors are evaluated to no decision, so that baselines stay current, and a
+    /// list not taken yet is dropped. Evidence of others that names this validator is accepted all the same: not to
+    /// would exclude it for those accounts.
+    pub fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+        if !enabled {
+            self.decisions = None;
+        }
+    }
+
+    /// Whether the policy is switched on.
+    #[must_use]
+    pub const fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// After a restart: anchors up to `anchor` do not fire. The host persists the anchor of a decision list before the
+    /// header that carries it leaves.
+    pub fn resume_after(&mut self, anchor: Round) {
+        self.anchor = self.anchor.max(Round(anchor.0 / self.anchor_period * self.anchor_period));
+        self.waiting = None;
+    }
+
+    /// The highest anchor that fired.
+    #[must_use]
+    pub const fn last_anchor(&self) -> Round {
+        self.anchor
+    }
+
+    /// The policy.
+    #[must_use]
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// The committed state at the snapshot of the last anchor that fired.
+    #[must_use]
+    pub const fn view(&self) -> &CommittedView {
+        &self.view
+    }
+
+    /// The tracking window.
+    #[must_use]
+    pub const fn window(&self) -> &TrackingWindow {
+        &self.window
+    }
+
+    /// r − lag − w of the last anchor that fired.
+    const fn snapshot(&self) -> Round {
+        self.behind(self.anchor, self.frontier_lag + self.window_rounds)
+    }
+
+    const fn behind(&self, round: Round, rounds: u64) -> Round {
+        Round(round.0.saturating_sub(rounds))
+    }
+
+    /// Evaluates the waiting anchor, skips it, or leaves it waiting.
+    fn evaluate(&mut self, passed_over: u64) -> Option<Evaluation> {
+        let snapshot = self.snapshot();
+        let result = if self.view.is_complete_to(snapshot) {
+            self.window.signals(self.anchor).map(|signals| self.decide(signals)).map_err(EvaluationSkip::from)
+        } else if self.round.0 >= self.anchor.0 + self.patience_rounds {
+            Err(EvaluationSkip::SnapshotBehind { head: self.view.head(), snapshot })
+        } else {
+            return None;
+        };
+        self.waiting = None;
+        Some(Evaluation { anchor: self.anchor, round: self.round, passed_over, result })
+    }
+
+    fn decide(&mut self, signals: WindowSignals) -> Evaluated {
+        let decisions = match self.enabled {
+            true => self.policy.decide(&signals, &self.view),
+            false => NeverMigrate.decide(&signals, &self.view),
+        };
+        self.window.evaluated(&signals);
+        let unlisted = self.list(&decisions);
+        Evaluated { signals, decisions, unlisted }
+    }
+
+    /// Puts the decisions into the list for the next header; returns how many did not fit.
+    fn list(&mut self, decisions: &Decisions) -> usize {
+        let listed = decisions.moves.len().min(self.max_list_entries as usize);
+        let mut entries: Vec<Decision> = decisions.moves[..listed].to_vec();
+        // A host's policy may break its contract; a list may not.
+        entries.retain(|entry| entry.from != entry.to);
+        entries.sort_by_key(|entry| entry.account);
+        entries.dedup_by_key(|entry| entry.account);
+        self.decisions = match entries.is_empty() {
+            true => None,
+            false => DecisionList::new(self.epoch, decisions.anchor, entries, self.max_list_entries).ok(),
+        };
+        decisions.moves.len() - listed
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+use super::*;
+use crate::id::{AccountId, PublicKey};
+use crate::params::RawParams;
+use crate::policy::{CappedShedding, Outcome};
+use crate::protocol::{Change, NonceWindow};
+use crate::rank::EpochSeed;
+use crate::signal::{LoadFields, LoadFieldsBuilder, WorkerMeter};
+use crate::{Member, NoSignatures};
+use alloc::vec;
+
+const ME: ValidatorId = ValidatorId(1);
+
+/// w = 3, lag = 2, R = 10, T_fresh = 4: anchor 20 reads rounds 16 to 18 and the log up to leader round 15.
+fn params(max_list_entries: u32) -> Params {
+    let mut raw = RawParams::paper();
+    (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (10, 3, 4, 1);
+    (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (4, 2, 2);
+    raw.max_list_entries = max_list_entries;
+    Params::new(raw).unwrap()
+}
+
+fn committee() -> Committee {
+    let members = (0..4).map(|i| Member { key: PublicKey([i; 32]), stake: 1 }).collect();
+    Committee::new(Epoch(7), members, &NoSignatures).unwrap()
+}
+
+/// A balancer with its stream of deltas.
+struct Bench {
+    balancer: Balancer<CappedShedding>,
+    sequence: u64,
+}
+
+impl Bench {
+    /// Accounts 0 to 9 live at v0, which has a capacity of 20 tx/s; the others have 40.
+    fn new() -> Self {
+        Self::with(params(100))
+    }
+
+    fn with(params: Params) -> Self {
+        let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
+        let mut bench = Self { balancer: Balancer::new(ME, &committee(), &params, policy), sequence: 0 };
+        for v in 0..4 {
+            let capacity_utps = if v == 0 { 20_000_000 } else { 40_000_000 };
+            bench.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });
+        }
+        for account in 0..10 {
+            let key = PublicKey([9; 32]);
+            bench.commit(1, Change::Admitted { account: AccountId(account), home: ValidatorId(0), key });
+        }
+        bench
+    }
+
+    fn commit(&mut self, leader: u64, change: Change) {
+        let delta = AssignmentDelta { sequence: self.sequence, leader_round: LeaderRound(leader), change };
+        self.sequence += 1;
+        assert_eq!(self.balancer.delta(&delta), DeltaStatus::Taken);
+    }
+
+    /// Certificates of `rounds`, a round a second, 30 tx at v0 with a queue delay of a second and 10 tx elsewhere.
+    fn certify(&mut self, rounds: impl Iterator<Item = u64>) {
+        for round in rounds {
+            for v in 0..4 {
+                let load = header(v, round);
+                let author = ValidatorId(v);
+                let certificate = CertificateView { author, round: Round(round), load: &load, repeated: &[] };
+                let added = self.balancer.certificate(certificate);
+                assert!(matches!(added, Added::Counted | Added::Timed | Added::Waiting), "{added:?}");
+            }
+        }
+    }
+
+    /// Rounds one by one, each with its certificates before it and a sub-DAG two rounds behind.
+    fn run(&mut self, rounds: impl Iterator<Item = u64>) -> Vec<Evaluation> {
+        let step = |round| {
+            self.certify(round - 1..round);
+            self.commit(round - 2, Change::SubDag);
+            self.balancer.round(Round(round))
+        };
+        rounds.filter_map(step).collect()
+    }
+
+    fn round(&mut self, round: u64) -> Option<Evaluation> {
+        self.balancer.round(Round(round))
+    }
+}
+
+fn header(v: u16, round: u64) -> LoadFields {
+    let mut meter = WorkerMeter::new();
+    for account in 0..10 {
+        (0..if v == 0 { 3 } else { 1 }).for_each(|_| meter.add(AccountId(u64::from(v) * 100 + account)));
+    }
+    let mut batch = meter.seal(0);
+    batch.sent_at(if v == 0 { 1_000_000 } else { 0 });
+    let mut builder = LoadFieldsBuilder::new();
+    builder.add_batch(&batch).unwrap();
+    builder.finish(ValidatorId(v), Round(round), round * 1_000_000, LeaderRound(0), &params(100))
+}
+
+/// An anchor fires when its round is reached, reads its window, and its decisions go into one list, once.
+#[test]
+fn an_anchor_fires_and_lists_its_decisions() {
+    let mut bench = Bench::new();
+    let evaluations = bench.run(2..=10);
+    assert_eq!(evaluations.len(), 1);
+    let evaluation = &evaluations[0];
+    assert_eq!((evaluation.anchor, evaluation.round, evaluation.passed_over), (Round(10), Round(10), 0));
+    let evaluated = evaluation.result.as_ref().unwrap();
+    assert_eq!((evaluated.signals.first_round, evaluated.signals.last_round), (Round(6), Round(8)));
+    assert_eq!(bench.balancer.view().position(), Round(5));
+    // 30 tx/s against 20: accounts of 3 tx/s until 10 is covered.
+    assert_eq!((evaluated.decisions.moves.len(), evaluated.unlisted), (4, 0));
+    let list = bench.balancer.take_decision_list().unwrap();
+    assert_eq!((list.epoch(), list.anchor()), (Epoch(7), Round(10)));
+    let accounts: Vec<u64> = list.entries().iter().map(|entry| entry.account.0).collect();
+    assert_eq!(accounts, [0, 1, 2, 3]);
+    assert_eq!(bench.balancer.take_decision_list(), None);
+    assert_eq!(bench.round(10), None, "once");
+    assert_eq!(bench.round(9), None);
+}
+
+/// A host that skips the anchor's round crosses it all the same, and the window is the anchor's.
+#[test]
+fn crossing_fires_like_reaching() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.run(2..=9).len(), 0);
+    bench.certify(9..=11);
+    bench.commit(9, Change::SubDag);
+    let evaluation = bench.round(12).unwrap();
+    assert_eq!((evaluation.anchor, evaluation.round), (Round(10), Round(12)));
+    assert_eq!(evaluation.result.unwrap().signals.last_round, Round(8));
+    assert_eq!(bench.balancer.window().last_round(), Round(10), "and goes on with the host's round");
+}
+
+/// A jump over several anchors fires the largest only.
+#[test]
+fn a_jump_fires_the_largest_anchor() {
+    let mut bench = Bench::new();
+    let _ = bench.run(2..=11);
+    bench.commit(40, Change::SubDag);
+    let evaluation = bench.round(45).unwrap();
+    assert_eq!((evaluation.anchor, evaluation.passed_over), (Round(40), 2));
+    let skip = Skip::BelowQuorum { round: Round(35), stake: 0, quorum: 3 };
+    assert_eq!(evaluation.result, Err(EvaluationSkip::Signals(skip)));
+}
+
+/// A validator that has not committed beyond the snapshot waits up to T_fresh / 2 rounds, evaluates the same window
+/// once it has, and else skips; a skip leaves baselines and the previous evaluation alone.
+#[test]
+fn a_late_log_is_waited_for_and_then_skipped() {
+    let late = |commit_at: Option<u64>| {
+        let mut bench = Bench::new();
+        bench.certify(1..=3);
+        for round in 4..=11 {
+            bench.certify(round..=round);
+            if commit_at == Some(round + 1) {
+                bench.commit(6, Change::SubDag);
+            } else if round == 6 {
+                bench.commit(5, Change::SubDag);
+            }
+            if let Some(evaluation) = bench.round(round + 1) {
+                return (bench, evaluation);
+            }
+        }
+        unreachable!("fires within its patience");
+    };
+    let (_, evaluation) = late(Some(10));
+    assert_eq!((evaluation.round, evaluation.result.is_ok()), (Round(10), true));
+    let (bench, evaluation) = late(Some(11));
+    assert_eq!((evaluation.anchor, evaluation.round), (Round(10), Round(11)));
+    assert_eq!(evaluation.result.unwrap().signals.last_round, Round(8));
+    assert_eq!(bench.balancer.window().memory().history().len(), 1);
+
+    let (mut bench, evaluation) = late(None);
+    assert_eq!(evaluation.round, Round(12));
+    let skip = EvaluationSkip::SnapshotBehind { head: LeaderRound(5), snapshot: Round(5) };
+    assert_eq!(evaluation.result, Err(skip));
+    assert_eq!(bench.balancer.take_decision_list(), None);
+    assert_eq!(bench.balancer.window().memory().history().len(), 0);
+    assert_eq!(bench.round(13), None, "a skipped anchor is over");
+}
+
+/// An anchor still waiting when the next one is crossed is passed over.
+#[test]
+fn a_waiting_anchor_is_superseded() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.round(10), None, "waits");
+    let evaluation = bench.round(22).unwrap();
+    assert_eq!((evaluation.anchor, evaluation.passed_over), (Round(20), 1));
+}
+
+/// Decisions beyond the list's bound are left out, last decided first, and counted.
+#[test]
+fn a_list_is_bounded() {
+    let mut bench = Bench::with(params(3));
+    let evaluation = bench.run(2..=10).pop().unwrap();
+    let evaluated = evaluation.result.unwrap();
+    assert_eq!((evaluated.decisions.moves.len(), evaluated.unlisted), (4, 1));
+    assert_eq!(bench.balancer.take_decision_list().unwrap().entries().len(), 3);
+}
+
+/// Off, an anchor decides nothing but baselines go on; a list not taken is dropped; on again, decisions return.
+#[test]
+fn the_switch() {
+    let mut bench = Bench::new();
+    let _ = bench.run(2..=10);
+    bench.balancer.set_enabled(false);
+    assert_eq!(bench.balancer.take_decision_list(), None);
+    let off = bench.run(11..=20).pop().unwrap().result.unwrap();
+    assert_eq!((off.decisions.report.outcome, off.decisions.moves.len()), (Outcome::Off, 0));
+    assert_eq!(bench.balancer.window().memory().history().len(), 2);
+    bench.balancer.set_enabled(true);
+    let on = bench.run(21..=30).pop().unwrap().result.unwrap();
+    assert_eq!((on.decisions.moves.len(), on.signals.history.len()), (4, 2));
+}
+
+/// After a restart no anchor up to the persisted one fires again.
+#[test]
+fn a_restarted_balancer_does_not_decide_twice() {
+    let mut bench = Bench::new();
+    bench.balancer.resume_after(Round(10));
+    assert_eq!(bench.run(2..=19).len(), 0);
+    assert_eq!(bench.run(20..=20).len(), 1);
+}
+
+fn live(account: u64, to: u16, anchor: u64) -> Change {
+    let (account, from, to) = (AccountId(account), ValidatorId(0), ValidatorId(to));
+    Change::EvidenceLive { account, from, to, anchor: Round(anchor), deadline: LeaderRound(99) }
+}
+
+/// Live evidence that names me is accepted at once, anchor by anchor, in bounded lists, until it ends.
+#[test]
+fn accept_lists() {
+    let mut bench = Bench::with(params(3));
+    let accounts = |list: Option<AcceptList>| {
+        list.map(|list| (list.anchor().0, list.accounts().iter().map(|account| account.0).collect::<Vec<_>>()))
+    };
+    assert_eq!(bench.balancer.take_accept_list(), None);
+    for (account, to, anchor) in [(5, 1, 20), (4, 1, 10), (3, 2, 10), (2, 1, 10), (1, 1, 10), (0, 1, 10), (9, 1, 10)] {
+        bench.commit(30, live(account, to, anchor));
+    }
+    let expired = Change::EvidenceExpired { account: AccountId(9), to: ME, anchor: Round(10), excluded: true };
+    bench.commit(31, expired);
+    let first = bench.balancer.take_accept_list().unwrap();
+    assert_eq!(accounts(Some(first.clone())), Some((10, vec![0, 1, 2])));
+    assert_eq!(accounts(bench.balancer.take_accept_list()), Some((10, vec![4])));
+
+    // 1 is activated, so of the lost list only 0 and 2 are due again, before the later anchor.
+    let (account, from) = (AccountId(1), ValidatorId(0));
+    bench.commit(32, Change::Activated { account, from, to: ME, anchor: Round(10), nonces: NonceWindow::default() });
+    bench.balancer.accept_list_lost(&first);
+    assert_eq!(accounts(bench.balancer.take_accept_list()), Some((10, vec![0, 2])));
+
+    // An activation elsewhere ends the evidence of every anchor.
+    let (account, to) = (AccountId(5), ValidatorId(3));
+    bench.commit(33, Change::Activated { account, from, to, anchor: Round(10), nonces: NonceWindow::default() });
+    assert_eq!(accounts(bench.balancer.take_accept_list()), None);
+}
+
+/// The policy reads the committed state of the snapshot, not the newest: capacities committed in the window's rounds
+/// count at the next anchor.
+#[test]
+fn the_snapshot_is_the_one_before_the_window() {
+    let mut bench = Bench::new();
+    let _ = bench.run(2..=7);
+    for v in 1..4 {
+        bench.commit(6, Change::Capacity { validator: ValidatorId(v), capacity_utps: 1 });
+    }
+    let decided = bench.run(8..=10).pop().unwrap().result.unwrap();
+    assert_eq!(decided.decisions.moves.len(), 4, "the old capacities");
+    let decided = bench.run(11..=20).pop().unwrap().result.unwrap();
+    assert_eq!(decided.decisions.report.outcome, Outcome::NoReceiver);
+}
