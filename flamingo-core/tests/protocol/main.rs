@@ -7,6 +7,8 @@ mod admission;
 mod boundary;
 mod bytes;
 mod evidence;
+mod model;
+mod random_logs;
 mod records;
 mod requests;
 mod scripts;
