@@ -3,14 +3,18 @@
 #![doc = include_str!("../README.md")]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod committee;
 pub mod hash;
 mod id;
 pub mod math;
 mod params;
+pub mod policy;
 pub mod protocol;
 pub mod rank;
+pub mod signal;
 mod signature;
 pub mod wire;
 

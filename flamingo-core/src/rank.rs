@@ -130,11 +130,32 @@ impl Sip {
 /// (below 3·10⁻⁶ bits) is far below what shares of load can show.
 #[must_use]
 pub const fn rendezvous_cost(hash: u64, weight: u64) -> u128 {
-    if weight == 0 {
-        return u128::MAX;
+    RendezvousWeight::new(weight).cost(hash)
+}
+
+/// A candidate's weight, prepared for many draws: the division is done once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RendezvousWeight {
+    /// ⌊2⁸⁸ / weight⌋, or `None` for weight 0.
+    reciprocal: Option<u128>,
+}
+
+impl RendezvousWeight {
+    /// Prepares `weight`.
+    #[must_use]
+    pub const fn new(weight: u64) -> Self {
+        Self { reciprocal: (1u128 << 88).checked_div(weight as u128) }
     }
-    // Below 2³⁹, so the shifted value fits.
-    ((neg_log2(hash) as u128) << 88) / weight as u128
+
+    /// [`rendezvous_cost`] of a draw `hash`.
+    #[must_use]
+    pub const fn cost(&self, hash: u64) -> u128 {
+        match self.reciprocal {
+            // At most 2³⁸ · 2⁸⁸.
+            Some(reciprocal) => neg_log2(hash) as u128 * reciprocal,
+            None => u128::MAX,
+        }
+    }
 }
 
 /// `−log2(hash / 2⁶⁴)` in units of 2⁻³², with hash 0 taken as 1: from 0 (exclusive in truth, never below in fixed

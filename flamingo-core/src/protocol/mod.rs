@@ -40,4 +40,4 @@ pub use outcome::{Accepted, Outcome, Reason, Tallied};
 pub use request::Request;
 pub use statement::Statement;
 pub use sybil::{Admission, AdmissionCheck, AdmitAll, AuthorityKey};
-pub use view::{Assignment, CommittedView};
+pub use view::{Assignment, CommittedView, Placement};

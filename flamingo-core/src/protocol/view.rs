@@ -148,6 +148,13 @@ impl CommittedView {
         Some(row[at].latency_us)
     }
 
+    /// All that the view says about one account, after one hash look-up; `None` for an account that is not admitted.
+    #[must_use]
+    pub fn placement(&self, account: AccountId) -> Option<Placement<'_>> {
+        let index = self.index.get(account)?;
+        Some(Placement { view: self, index, row: self.accounts[index as usize] })
+    }
+
     /// How many accounts are assigned to `validator`.
     #[must_use]
     pub fn accounts_of(&self, validator: ValidatorId) -> usize {
@@ -216,6 +223,40 @@ impl CommittedView {
         if let Some(count) = self.assigned.get_mut(validator.index()) {
             *count = count.saturating_add_signed(by);
         }
+    }
+}
+
+/// One account in a [`CommittedView`].
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    view: &'a CommittedView,
+    index: Index,
+    row: Row,
+}
+
+impl<'a> Placement<'a> {
+    /// A(a).
+    #[must_use]
+    pub const fn assignment(&self) -> Assignment {
+        self.row.assignment
+    }
+
+    /// Whether live evidence would move the account.
+    #[must_use]
+    pub const fn has_live_evidence(&self) -> bool {
+        self.row.live > 0
+    }
+
+    /// L_{·,a}: by rising validator; those not listed have no latency.
+    #[must_use]
+    pub fn latencies(&self) -> &'a [LatencyEntry] {
+        self.view.latencies.get(&self.index).map_or(&[], |row| row)
+    }
+
+    /// X(a): the validators that may not receive the account, by rising id.
+    pub fn excluded(&self) -> impl Iterator<Item = ValidatorId> + use<'a> {
+        let (first, last) = ((self.index, ValidatorId(0)), (self.index, ValidatorId(u16::MAX)));
+        self.view.excluded.range(first..=last).map(|&(_, validator)| validator)
     }
 }
 

@@ -1,0 +1,169 @@
+//! Why: one role per validator, one reason per account passed over.
+
+use alloc::vec::Vec;
+
+use crate::id::ValidatorId;
+use crate::protocol::Decision;
+
+/// What came of an evaluation, and each validator's part in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Report {
+    /// The whole.
+    pub outcome: Outcome,
+    /// By validator id; empty when the policy does not look.
+    pub validators: Vec<ValidatorReport>,
+}
+
+/// What came of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Donors and receivers were there; the moves, if any, are in the decisions.
+    Decided,
+    /// Nobody is overloaded.
+    NoDonor,
+    /// Somebody is, and nobody has room.
+    NoReceiver,
+    /// The policy never decides, or is switched off.
+    Off,
+}
+
+/// One validator's part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ValidatorReport {
+    /// Who.
+    pub validator: ValidatorId,
+    /// C_v, if committed.
+    pub capacity_utps: Option<u64>,
+    /// The throughput it was judged by.
+    pub throughput_utps: u64,
+    /// W̄_v.
+    pub queue_delay_us: u64,
+    /// Its part.
+    pub role: Role,
+}
+
+/// A validator's role at an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub enum Role {
+    /// Overloaded: throughput above capacity and queue delay above W_min.
+    Donor(DonorReport),
+    /// Has spare capacity and takes part in the DAG.
+    Receiver {
+        /// C_v − throughput, before this evaluation's reservations.
+        spare_utps: u64,
+        /// Σ ρ_a of the accounts it is to receive; at most the spare.
+        reserved_utps: u64,
+        /// How many those are.
+        accounts: u32,
+    },
+    /// No capacity committed: neither donor nor receiver.
+    NoCapacity,
+    /// Throughput above capacity, but its queue is short: noise, or a capacity declared low.
+    ShortQueue,
+    /// Throughput equal to capacity.
+    Full,
+    /// No throughput: its spare capacity cannot be verified.
+    Idle,
+}
+
+/// A donor's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DonorReport {
+    /// E^s = throughput − C.
+    pub structural_excess_utps: u64,
+    /// Ê, negative when the queue shrinks.
+    pub inferred_excess_utps: i128,
+    /// σ.
+    pub shed_target_utps: u128,
+    /// Σ ℓ_a of the moves; reaches σ unless the candidates ran out.
+    pub shed_utps: u128,
+    /// Σ ρ_a of the moves: what receivers reserve.
+    pub reserved_utps: u128,
+    /// Accounts counted for it in the window.
+    pub accounts: usize,
+    /// Moves decided.
+    pub moves: u32,
+    /// Accounts looked at and passed over, by reason. The accounts left when σ was reached are in none.
+    pub skips: SkipCounts,
+}
+
+/// Why an account that a donor's window counts was passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// The snapshot does not know the account.
+    NotAdmitted,
+    /// A(a) is another validator.
+    AssignedElsewhere,
+    /// It moved less than 2R rounds ago.
+    Cooldown,
+    /// It has a decision in this evaluation.
+    Decided,
+    /// Live evidence would move it.
+    LiveEvidence,
+    /// No receiver that is not excluded for it has ρ_a to spare.
+    NoRoom,
+}
+
+impl SkipReason {
+    /// All reasons, in the order of the checks.
+    pub const ALL: [Self; 6] =
+        [Self::NotAdmitted, Self::AssignedElsewhere, Self::Cooldown, Self::Decided, Self::LiveEvidence, Self::NoRoom];
+}
+
+/// How often each reason occurred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SkipCounts([u32; SkipReason::ALL.len()]);
+
+impl SkipCounts {
+    /// Accounts passed over for `reason`.
+    #[must_use]
+    pub const fn get(&self, reason: SkipReason) -> u32 {
+        self.0[reason as usize]
+    }
+
+    /// Accounts passed over.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    pub(super) const fn count(&mut self, reason: SkipReason) {
+        self.0[reason as usize] += 1;
+    }
+}
+
+/// Why one account was or was not moved: an operator's first question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub enum Explanation {
+    /// It is to move.
+    Moves(Decision),
+    /// A donor's turn came to it and passed over it.
+    Skipped {
+        /// The donor.
+        donor: ValidatorId,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// The donor had reached its shed target before the account's turn.
+    TargetReached {
+        /// The donor.
+        donor: ValidatorId,
+    },
+    /// No donor's window counts the account.
+    NoDonorCountsIt,
+    /// The evaluation ended before any account was looked at.
+    NotEvaluated(Outcome),
+}

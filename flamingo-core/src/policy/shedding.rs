@@ -1,0 +1,297 @@
+//! Algorithm 1: capped shedding.
+//!
+//! *What it is.* Donors (throughput above committed capacity, queue longer than W_min) shed their heaviest accounts
+//! to receivers with room, up to a target that self-reported delay can raise but only to α times what validated
+//! throughput shows (Flamingo §4.2).
+//! *Variant.* A reconstruction: the listing did not survive, the prose and its line references did. Line ranges below
+//! are those of `docs/algorithms-local.md`.
+//! *Deviations.* Initial assignments have no cooldown; accounts with live evidence are skipped; receiver ties can be
+//! broken by rendezvous or by spare capacity; ρ_a rounds up and ℓ_a rounds down.
+//! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
+//! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+
+use super::candidates::HeaviestFirst;
+use super::receivers::{Receivers, Tie};
+use super::{Decisions, DonorReport, Explanation, MigrationPolicy, Outcome, Report, Role, SkipReason, ValidatorReport};
+use crate::id::{AccountId, Round, ValidatorId};
+use crate::math::{floor_div, mul_div_ceil};
+use crate::params::Params;
+use crate::protocol::{CommittedView, Decision};
+use crate::rank::EpochSeed;
+use crate::signal::{ValidatorSignals, WindowSignals};
+
+/// Algorithm 1.
+#[derive(Clone, Debug)]
+pub struct CappedShedding {
+    min_queue_delay_us: u64,
+    aggressiveness: u32,
+    cooldown_rounds: u64,
+    tie: Tie,
+}
+
+/// What became of one candidate.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Moved(Decision),
+    Skipped(ValidatorId, SkipReason),
+}
+
+impl CappedShedding {
+    /// The policy under `params`; `seed` matters only to the rendezvous tie.
+    #[must_use]
+    pub fn new(params: &Params, seed: &EpochSeed) -> Self {
+        let raw = params.get();
+        Self {
+            min_queue_delay_us: raw.min_queue_delay_us,
+            aggressiveness: raw.aggressiveness,
+            cooldown_rounds: 2 * raw.anchor_period,
+            tie: Tie::new(raw.receiver_tie, seed),
+        }
+    }
+
+    /// Why `account` is or is not moved by [`decide`](MigrationPolicy::decide) on the same arguments. Costs one
+    /// decision.
+    #[must_use]
+    pub fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        let mut seen = None;
+        let decisions = self.run(signals, view, |of, step| {
+            // A move is final; a skip by one donor may be followed by another donor's turn.
+            if of == account && !matches!(seen, Some(Step::Moved(_))) {
+                seen = Some(step);
+            }
+        });
+        if decisions.report.outcome != Outcome::Decided {
+            return Explanation::NotEvaluated(decisions.report.outcome);
+        }
+        match seen {
+            Some(Step::Moved(decision)) => Explanation::Moves(decision),
+            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
+            None => {
+                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
+                let counts = |v: &&ValidatorReport| {
+                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
+                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
+                };
+                donors
+                    .find(counts)
+                    .map_or(Explanation::NoDonorCountsIt, |donor| Explanation::TargetReached { donor: donor.validator })
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        signals: &WindowSignals,
+        view: &CommittedView,
+        mut observe: impl FnMut(AccountId, Step),
+    ) -> Decisions {
+        let mut validators = self.roles(signals, view);
+        let mut receivers = self.receivers(signals, &validators);
+        let donors = donors(&validators);
+        let mut moves = Vec::new();
+        // A1 L4-5
+        let outcome = if donors.is_empty() {
+            Outcome::NoDonor
+        } else if receivers.is_empty() {
+            Outcome::NoReceiver
+        } else {
+            Outcome::Decided
+        };
+        if outcome == Outcome::Decided {
+            let mut decided = HashSet::with_hasher(FixedState::default());
+            // A1 L7
+            for donor in donors {
+                let report = &mut validators[donor.index()];
+                let Role::Donor(numbers) = &mut report.role else { continue };
+                let mut shedding = Shedding {
+                    policy: self,
+                    anchor: signals.anchor,
+                    donor,
+                    view,
+                    receivers: &mut receivers,
+                    decided: &mut decided,
+                    moves: &mut moves,
+                };
+                shedding.run(numbers, &signals.validators[donor.index()], signals.evaluation_us, &mut observe);
+            }
+            for receiver in receivers.iter() {
+                validators[receiver.validator.index()].role = Role::Receiver {
+                    spare_utps: receiver.spare_utps,
+                    reserved_utps: receiver.reserved_utps,
+                    accounts: receiver.accounts,
+                };
+            }
+        }
+        Decisions { anchor: signals.anchor, moves, report: Report { outcome, validators } }
+    }
+
+    /// A1 L1-3
+    fn roles(&self, signals: &WindowSignals, view: &CommittedView) -> Vec<ValidatorReport> {
+        let role = |v: &ValidatorSignals, capacity: Option<u64>| {
+            let Some(capacity) = capacity else { return Role::NoCapacity };
+            let throughput = v.throughput_utps.get();
+            match throughput.checked_sub(capacity) {
+                Some(0) => Role::Full,
+                Some(_) if v.queue_delay_us.get() <= self.min_queue_delay_us => Role::ShortQueue,
+                Some(structural_excess_utps) => {
+                    Role::Donor(DonorReport { structural_excess_utps, ..DonorReport::default() })
+                }
+                None if throughput == 0 => Role::Idle,
+                None => Role::Receiver { spare_utps: capacity - throughput, reserved_utps: 0, accounts: 0 },
+            }
+        };
+        (0..=u16::MAX)
+            .map(ValidatorId)
+            .zip(&signals.validators)
+            .map(|(validator, v)| {
+                let capacity_utps = view.capacity(validator);
+                ValidatorReport {
+                    validator,
+                    capacity_utps,
+                    throughput_utps: v.throughput_utps.get(),
+                    queue_delay_us: v.queue_delay_us.get(),
+                    role: role(v, capacity_utps),
+                }
+            })
+            .collect()
+    }
+
+    fn receivers(&self, signals: &WindowSignals, validators: &[ValidatorReport]) -> Receivers {
+        let spares = validators.iter().filter_map(|v| match v.role {
+            Role::Receiver { spare_utps, .. } => Some((v.validator, spare_utps)),
+            _ => None,
+        });
+        let with_stake = validators.iter().zip(&signals.validators);
+        let mut capacities: Vec<_> = with_stake.filter_map(|(v, s)| Some((v.capacity_utps?, s.stake))).collect();
+        Receivers::new(self.tie, spares, &mut capacities)
+    }
+}
+
+impl MigrationPolicy for CappedShedding {
+    fn name(&self) -> &'static str {
+        "capped-shedding"
+    }
+
+    /// Cost: O(n) for the roles; per donor a copy of its accounts and O(receivers) for each account looked at.
+    fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
+        self.run(signals, view, |_, _| {})
+    }
+}
+
+/// A1 L7: largest structural excess first, then id.
+fn donors(validators: &[ValidatorReport]) -> Vec<ValidatorId> {
+    let mut donors: Vec<_> = validators
+        .iter()
+        .filter_map(|v| match &v.role {
+            Role::Donor(numbers) => Some((Reverse(numbers.structural_excess_utps), v.validator)),
+            _ => None,
+        })
+        .collect();
+    donors.sort_unstable();
+    donors.into_iter().map(|(_, donor)| donor).collect()
+}
+
+/// One donor's turn.
+struct Shedding<'a> {
+    policy: &'a CappedShedding,
+    anchor: Round,
+    donor: ValidatorId,
+    view: &'a CommittedView,
+    receivers: &'a mut Receivers,
+    decided: &'a mut HashSet<AccountId, FixedState>,
+    moves: &'a mut Vec<Decision>,
+}
+
+impl Shedding<'_> {
+    fn run(
+        &mut self,
+        numbers: &mut DonorReport,
+        signals: &ValidatorSignals,
+        evaluation_us: u64,
+        observe: &mut impl FnMut(AccountId, Step),
+    ) {
+        let throughput = signals.throughput_utps.get();
+        let inferred = inferred_excess_utps(signals, evaluation_us);
+        numbers.inferred_excess_utps = inferred;
+        numbers.shed_target_utps =
+            shed_target_utps(numbers.structural_excess_utps, inferred, self.policy.aggressiveness);
+        // A1 L11, as a sum: γ itself is a fraction and is never rounded.
+        let congested = u128::from(throughput) + inferred.max(0).unsigned_abs();
+        // A1 L12-15
+        let counted = signals.counted.get();
+        numbers.accounts = signals.accounts.len();
+        for (account, count) in HeaviestFirst::new(&signals.accounts) {
+            // A1 L16-17
+            if numbers.shed_utps >= numbers.shed_target_utps {
+                break;
+            }
+            // ρ_a rounds up: receivers never get more than they reserve. N ≥ n_a ≥ 1, so there is a quotient.
+            let rho = mul_div_ceil(throughput, u64::from(count), counted.max(u64::from(count))).unwrap_or(u64::MAX);
+            match self.place(account, rho) {
+                // A1 L21-23
+                Ok(to) => {
+                    let decision = Decision { account, from: self.donor, to };
+                    self.moves.push(decision);
+                    numbers.moves += 1;
+                    numbers.reserved_utps += u128::from(rho);
+                    // ℓ_a rounds down: the donor never credits itself more than it sheds. Below 2¹²⁰ by the bounds of
+                    // `Params`.
+                    numbers.shed_utps += (congested * u128::from(count)).checked_div(counted.into()).unwrap_or(0);
+                    observe(account, Step::Moved(decision));
+                }
+                Err(reason) => {
+                    numbers.skips.count(reason);
+                    observe(account, Step::Skipped(self.donor, reason));
+                }
+            }
+        }
+    }
+
+    /// The receiver of an account, with the account's rate reserved, or why there is none.
+    fn place(&mut self, account: AccountId, rho_utps: u64) -> Result<ValidatorId, SkipReason> {
+        // A1 L12-15: only the donor's own accounts, so that a faulty donor cannot redirect another's clients.
+        let placement = self.view.placement(account).ok_or(SkipReason::NotAdmitted)?;
+        let assignment = placement.assignment();
+        if assignment.validator != self.donor {
+            return Err(SkipReason::AssignedElsewhere);
+        }
+        // A1 L18-19
+        let age = self.anchor.0.saturating_sub(assignment.anchor.0);
+        if assignment.moved && age < self.policy.cooldown_rounds {
+            return Err(SkipReason::Cooldown);
+        }
+        if self.decided.contains(&account) {
+            return Err(SkipReason::Decided);
+        }
+        if placement.has_live_evidence() {
+            return Err(SkipReason::LiveEvidence);
+        }
+        // A1 L20-22
+        let to = self.receivers.reserve(account, &placement, rho_utps).ok_or(SkipReason::NoRoom)?;
+        self.decided.insert(account);
+        Ok(to)
+    }
+}
+
+/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞.
+fn inferred_excess_utps(signals: &ValidatorSignals, evaluation_us: u64) -> i128 {
+    let growth = i128::from(signals.queue_delay_us.get()) * 1024 - i128::from(signals.baseline.get());
+    // At most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
+    floor_div(i128::from(signals.throughput_utps.get()) * growth, i128::from(evaluation_us) * 1024).unwrap_or(0)
+}
+
+/// A1 L10: σ = min(max(E^s, Ê), α·E^s).
+fn shed_target_utps(structural: u64, inferred: i128, aggressiveness: u32) -> u128 {
+    let wanted = u128::from(structural).max(inferred.max(0).unsigned_abs());
+    wanted.min(u128::from(structural) * u128::from(aggressiveness))
+}
+
+#[cfg(test)]
+#[path = "shedding_tests.rs"]
+mod tests;

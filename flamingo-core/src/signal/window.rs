@@ -1,0 +1,397 @@
+//! The tracking window: the load fields of the last w rounds, summed as certificates come and as rounds go.
+//!
+//! *What it is.* The default [`SignalSource`]. Certificates may come late, twice, in any order and with gaps; the
+//! signals are those of a rebuild from the same certificates.
+//! *Variant.* The window slides round by round, so that an evaluation pays for the accounts it reads and not for w
+//! rounds of counting. It slides only forward.
+//! *Deviations.* None from Flamingo §4.1 but the choices it leaves open: the median and the two intervals are
+//! documented at [`WindowSignals`].
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::fields::LoadFields;
+use super::memory::EvaluationMemory;
+use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
+use super::tally::{Slot, Tally};
+use crate::committee::Committee;
+use crate::id::{AccountId, Digest, Round, ValidatorId};
+use crate::math::weighted_lower_median;
+use crate::params::Params;
+use crate::rank::KeyedHash;
+
+/// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
+#[derive(Clone, Copy, Debug)]
+pub struct CertificateView<'a> {
+    /// The header's author.
+    pub author: ValidatorId,
+    /// The header's round.
+    pub round: Round,
+    /// Its load fields.
+    pub load: &'a LoadFields,
+    /// Of its counted transactions, how many repeat an (account, nonce) that was counted in an earlier certificate of
+    /// the window: sorted by account, each once. A header carries no nonces, so this comes from whoever holds the
+    /// batches; empty where a worker's admission already refuses repeats.
+    pub repeated: &'a [(AccountId, u32)],
+}
+
+/// What became of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Added {
+    /// Its round is in the window: counted.
+    Counted,
+    /// Its round is the one before the window, of which only the time is needed.
+    Timed,
+    /// Its round is above the window: kept, and counted when the window gets there.
+    Waiting,
+    /// A certificate of the author for the round is here already. A certified DAG has one.
+    Duplicate,
+    /// The author is not in the committee. Nothing was allocated.
+    UnknownAuthor,
+    /// The window has passed its round.
+    TooOld {
+        /// The oldest round that is of use.
+        oldest: Round,
+    },
+    /// Its round is too far above the window: call [`TrackingWindow::advance`] first.
+    TooFarAhead {
+        /// The newest round that is kept.
+        newest: Round,
+    },
+}
+
+/// The load fields of the window's rounds and of those just above it.
+///
+/// Memory, with n validators and m entries a header: rows for w + 1 + lag + T_fresh rounds at most, each n headers of
+/// at most 4 bytes per entry inside the window and 8 above it (16 where the count is not 1), and per validator a
+/// tally of the accounts in the window at up to 30 bytes each. Nothing is allocated for a stranger.
+#[derive(Clone, Debug)]
+pub struct TrackingWindow {
+    stakes: Box<[u64]>,
+    quorum: u64,
+    window_rounds: u64,
+    frontier_lag: u64,
+    /// The round before the window; the front of `rounds`.
+    base: u64,
+    rounds: VecDeque<RoundRows>,
+    sums: Box<[Sums]>,
+    memory: EvaluationMemory,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RoundRows {
+    /// By author; empty until the round's first certificate.
+    rows: Vec<Option<Row>>,
+    stake: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    proposed_at_us: u64,
+    queue_delay_us: Option<u64>,
+    transactions: u64,
+    rest_transactions: u64,
+    rest_accounts: u64,
+    accounts: Accounts,
+}
+
+/// The entries of a row: accounts until they are counted, then their slots. Counts of 1, nearly all, are implicit.
+#[derive(Clone, Debug)]
+enum Accounts {
+    Waiting { once: Box<[AccountId]>, more: Box<[(AccountId, u32)]> },
+    Counted { once: Box<[Slot]>, more: Box<[(Slot, u32)]> },
+    Retired,
+}
+
+/// Sums over the window of one author.
+#[derive(Clone, Debug)]
+struct Sums {
+    certificates: u32,
+    transactions: u64,
+    counted: u64,
+    rest_transactions: u64,
+    rest_accounts: u64,
+    delay_sum_us: u64,
+    delay_samples: u64,
+    tally: Tally,
+}
+
+impl TrackingWindow {
+    /// An empty window over rounds 1 to w, whose account look-ups have a public key.
+    #[must_use]
+    pub fn new(committee: &Committee, params: &Params) -> Self {
+        Self::with_lookup(committee, params, &KeyedHash::from_digest(&Digest([0; 32])))
+    }
+
+    /// The same with the host's secret look-up key, for hosts that let clients choose account ids. The key speeds
+    /// look-ups against adversarial ids and changes no signal.
+    #[must_use]
+    pub fn with_lookup(committee: &Committee, params: &Params, lookup: &KeyedHash) -> Self {
+        let raw = params.get();
+        let kept = raw.window_rounds + 1 + raw.frontier_lag + raw.freshness_rounds;
+        Self {
+            stakes: committee.members().iter().map(|member| member.stake).collect(),
+            quorum: committee.quorum(),
+            window_rounds: raw.window_rounds,
+            frontier_lag: raw.frontier_lag,
+            base: 0,
+            rounds: (0..kept).map(|_| RoundRows::default()).collect(),
+            sums: (0..committee.len() as u64).map(|v| Sums::new(lookup.hash2(v, 0))).collect(),
+            memory: EvaluationMemory::new(params),
+        }
+    }
+
+    /// The last round of the window.
+    #[must_use]
+    pub const fn last_round(&self) -> Round {
+        Round(self.base + self.window_rounds)
+    }
+
+    /// Adds a certificate. Cost: one hash look-up per entry when its round is in the window, a copy when above.
+    pub fn add(&mut self, certificate: CertificateView<'_>) -> Added {
+        let (author, round) = (certificate.author.index(), certificate.round.0);
+        if author >= self.stakes.len() {
+            return Added::UnknownAuthor;
+        }
+        let Some(at) = round.checked_sub(self.base) else {
+            return Added::TooOld { oldest: Round(self.base) };
+        };
+        let newest = Round(self.base + self.rounds.len() as u64 - 1);
+        let Some(rows) = usize::try_from(at).ok().and_then(|at| self.rounds.get_mut(at)) else {
+            return Added::TooFarAhead { newest };
+        };
+        if rows.rows.is_empty() {
+            rows.rows.resize_with(self.stakes.len(), || None);
+        }
+        let row = &mut rows.rows[author];
+        if row.is_some() {
+            return Added::Duplicate;
+        }
+        rows.stake += self.stakes[author];
+        let row = row.insert(Row::waiting(&certificate));
+        if at == 0 {
+            row.accounts = Accounts::Retired;
+            Added::Timed
+        } else if at <= self.window_rounds {
+            self.sums[author].enter(row);
+            Added::Counted
+        } else {
+            Added::Waiting
+        }
+    }
+
+    /// Slides the window forward until it ends at `last_round`; a round that is not above the end changes nothing.
+    /// Cost per round: its entries once in and once out. A jump beyond everything kept empties the window.
+    pub fn advance(&mut self, last_round: Round) {
+        let end = self.base + self.window_rounds;
+        let steps = last_round.0.saturating_sub(end);
+        if steps >= self.rounds.len() as u64 {
+            self.rounds.iter_mut().for_each(|round| *round = RoundRows::default());
+            self.sums.iter_mut().for_each(Sums::clear);
+            self.base += steps;
+            return;
+        }
+        for _ in 0..steps {
+            self.step();
+        }
+    }
+
+    /// Records that `signals` were evaluated: baselines move, and the next Δt_eval starts here. Call it after the
+    /// policy has decided, and not for an evaluation that was skipped.
+    pub fn evaluated(&mut self, signals: &WindowSignals) {
+        self.memory.record(signals);
+    }
+
+    /// What evaluations have left behind.
+    #[must_use]
+    pub const fn memory(&self) -> &EvaluationMemory {
+        &self.memory
+    }
+
+    /// One round forward: the front goes, the window's first round becomes the front, the next round enters.
+    fn step(&mut self) {
+        self.rounds.pop_front();
+        self.rounds.push_back(RoundRows::default());
+        self.base += 1;
+        if let Some(front) = self.rounds.front_mut() {
+            for (row, sums) in front.rows.iter_mut().zip(&mut self.sums) {
+                row.iter_mut().for_each(|row| sums.leave(row));
+            }
+        }
+        if let Some(entering) = self.rounds.get_mut(self.window_rounds as usize) {
+            for (row, sums) in entering.rows.iter_mut().zip(&mut self.sums) {
+                row.iter_mut().for_each(|row| sums.enter(row));
+            }
+        }
+    }
+
+    fn signals_of(&self, index: usize, window_us: u64) -> ValidatorSignals {
+        let sums = &self.sums[index];
+        let queue_delay_us = sums.delay_sum_us.checked_div(sums.delay_samples).unwrap_or(0);
+        let mut accounts = Vec::with_capacity(sums.tally.live());
+        accounts.extend(sums.tally.iter());
+        ValidatorSignals {
+            stake: self.stakes[index],
+            certificates: sums.certificates,
+            transactions: Validated(sums.transactions),
+            counted: Validated(sums.counted),
+            throughput_utps: ClockDerived(throughput_utps(sums.transactions, window_us)),
+            queue_delay_us: SelfMeasured(queue_delay_us),
+            baseline: SelfMeasured(self.memory.baseline(index, queue_delay_us)),
+            accounts,
+            rest_transactions: Validated(sums.rest_transactions),
+            rest_accounts: Validated(sums.rest_accounts),
+        }
+    }
+
+    /// T of the round at `at`, or why it has none.
+    fn time(&self, at: u64) -> Result<u64, Skip> {
+        let round = Round(self.base + at);
+        let missing = |stake| Skip::BelowQuorum { round, stake, quorum: self.quorum };
+        let rows = usize::try_from(at).ok().and_then(|at| self.rounds.get(at)).ok_or_else(|| missing(0))?;
+        if rows.stake < self.quorum {
+            return Err(missing(rows.stake));
+        }
+        let rows_with_stake = rows.rows.iter().zip(&self.stakes);
+        let mut samples: Vec<_> =
+            rows_with_stake.filter_map(|(row, &stake)| Some((row.as_ref()?.proposed_at_us, stake))).collect();
+        weighted_lower_median(&mut samples).ok_or_else(|| missing(rows.stake))
+    }
+}
+
+impl SignalSource for TrackingWindow {
+    /// See the trait. The window must have been [`advance`](TrackingWindow::advance)d to `anchor` − lag. Cost: the
+    /// timestamps of two rounds and a copy of the accounts in the window.
+    fn signals(&self, anchor: Round) -> Result<WindowSignals, Skip> {
+        let last_round = self.last_round();
+        let wanted = Round(anchor.0.saturating_sub(self.frontier_lag));
+        if wanted != last_round {
+            return Err(Skip::NotTracked { held: last_round, wanted });
+        }
+        for at in 0..=self.window_rounds {
+            let stake = self.rounds.get(at as usize).map_or(0, |round| round.stake);
+            if stake < self.quorum {
+                return Err(Skip::BelowQuorum { round: Round(self.base + at), stake, quorum: self.quorum });
+            }
+        }
+        let (opened_at_us, closed_at_us) = (self.time(0)?, self.time(self.window_rounds)?);
+        let window_us = match closed_at_us.checked_sub(opened_at_us) {
+            None | Some(0) => return Err(Skip::WindowNotPositive { opened_at_us, closed_at_us }),
+            Some(us) => us,
+        };
+        let evaluation_us = self.memory.evaluation_us(anchor, closed_at_us, window_us)?;
+        Ok(WindowSignals {
+            anchor,
+            first_round: Round(self.base + 1),
+            last_round,
+            closed_at_us,
+            window_us,
+            evaluation_us,
+            history: self.memory.history().cloned().collect(),
+            validators: (0..self.sums.len()).map(|index| self.signals_of(index, window_us)).collect(),
+        })
+    }
+}
+
+impl Row {
+    /// A row of a certificate, its repeats taken off.
+    fn waiting(certificate: &CertificateView<'_>) -> Self {
+        let load = certificate.load;
+        let (mut once, mut more) = (Vec::with_capacity(load.counts().entries().len()), Vec::new());
+        let mut repeated = certificate.repeated.iter().copied().peekable();
+        let mut beyond_list = 0u64;
+        for &(account, count) in load.counts().entries() {
+            while let Some((_, repeats)) = repeated.next_if(|&(other, _)| other < account) {
+                beyond_list += u64::from(repeats);
+            }
+            let repeats = repeated.next_if(|&(other, _)| other == account).map_or(0, |(_, repeats)| repeats);
+            match count.saturating_sub(repeats) {
+                0 => {}
+                1 => once.push(account),
+                fresh => more.push((account, fresh)),
+            }
+        }
+        beyond_list += repeated.map(|(_, repeats)| u64::from(repeats)).sum::<u64>();
+        Self {
+            proposed_at_us: load.proposed_at_us(),
+            queue_delay_us: load.queue_delay_us(),
+            transactions: u64::from(load.transactions()),
+            rest_transactions: u64::from(load.counts().rest_transactions()).saturating_sub(beyond_list),
+            rest_accounts: u64::from(load.counts().rest_accounts()),
+            accounts: Accounts::Waiting { once: once.into(), more: more.into() },
+        }
+    }
+}
+
+impl Sums {
+    const fn new(lookup_seed: u64) -> Self {
+        Self::over(Tally::new(lookup_seed))
+    }
+
+    const fn over(tally: Tally) -> Self {
+        Self {
+            certificates: 0,
+            transactions: 0,
+            counted: 0,
+            rest_transactions: 0,
+            rest_accounts: 0,
+            delay_sum_us: 0,
+            delay_samples: 0,
+            tally,
+        }
+    }
+
+    fn clear(&mut self) {
+        let mut tally = core::mem::replace(&mut self.tally, Tally::new(0));
+        tally.clear();
+        *self = Self::over(tally);
+    }
+
+    /// Counts a waiting row.
+    fn enter(&mut self, row: &mut Row) {
+        let Accounts::Waiting { once, more } = core::mem::replace(&mut row.accounts, Accounts::Retired) else { return };
+        let tally = &mut self.tally;
+        let listed = once.len() as u64 + more.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+        row.accounts = Accounts::Counted {
+            once: once.iter().map(|&account| tally.add(account, 1)).collect(),
+            more: more.iter().map(|&(account, count)| (tally.add(account, count), count)).collect(),
+        };
+        self.certificates += 1;
+        self.transactions += row.transactions;
+        self.counted += listed + row.rest_transactions;
+        self.rest_transactions += row.rest_transactions;
+        self.rest_accounts += row.rest_accounts;
+        self.delay_sum_us += row.queue_delay_us.unwrap_or(0);
+        self.delay_samples += u64::from(row.queue_delay_us.is_some());
+    }
+
+    /// Takes a counted row out again; its time stays.
+    fn leave(&mut self, row: &mut Row) {
+        let Accounts::Counted { once, more } = core::mem::replace(&mut row.accounts, Accounts::Retired) else { return };
+        once.iter().for_each(|&slot| self.tally.subtract(slot, 1));
+        more.iter().for_each(|&(slot, count)| self.tally.subtract(slot, count));
+        self.tally.tidy();
+        let listed = once.len() as u64 + more.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+        self.certificates -= 1;
+        self.transactions -= row.transactions;
+        self.counted -= listed + row.rest_transactions;
+        self.rest_transactions -= row.rest_transactions;
+        self.rest_accounts -= row.rest_accounts;
+        self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
+        self.delay_samples -= u64::from(row.queue_delay_us.is_some());
+    }
+}
+
+/// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped. `window_us` is positive.
+fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
+    const UTX_TIMES_US_PER_SECOND: u128 = 1_000_000_000_000;
+    let rate = (u128::from(transactions) * UTX_TIMES_US_PER_SECOND).checked_div(u128::from(window_us));
+    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(u128::from(Params::MAX_RATE_UTPS)) as u64)
+}
+
+#[cfg(test)]
+#[path = "window_tests.rs"]
+mod tests;

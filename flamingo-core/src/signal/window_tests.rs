@@ -1,0 +1,337 @@
+use super::*;
+use crate::id::{Epoch, LeaderRound, PublicKey};
+use crate::params::RawParams;
+use crate::signal::{LoadFieldsBuilder, WorkerMeter};
+use crate::{Member, NoSignatures};
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn committee(stakes: &[u64]) -> Committee {
+    let member = |i: usize| Member { key: PublicKey([i as u8; 32]), stake: stakes[i] };
+    Committee::new(Epoch(0), (0..stakes.len()).map(member).collect(), &NoSignatures).unwrap()
+}
+
+/// w = 3, lag = 2, R = 10: anchor 10 reads rounds 6 to 8 and the time of round 5.
+fn params() -> Params {
+    let mut raw = RawParams::paper();
+    (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (10, 3, 3, 2);
+    (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (4, 2, 2);
+    Params::new(raw).unwrap()
+}
+
+/// A certificate, owned.
+#[derive(Clone, Debug)]
+struct Cert {
+    author: u16,
+    round: u64,
+    load: LoadFields,
+    repeated: Vec<(AccountId, u32)>,
+}
+
+impl Cert {
+    fn view(&self) -> CertificateView<'_> {
+        let &Self { author, round, ref load, ref repeated } = self;
+        CertificateView { author: ValidatorId(author), round: Round(round), load, repeated }
+    }
+}
+
+/// A header of `author` at `at_us`; `delay_us` is `None` for one without a batch.
+fn cert(author: u16, round: u64, at_us: u64, delay_us: Option<u64>, accounts: &[u64], uncounted: u32) -> Cert {
+    let mut builder = LoadFieldsBuilder::new();
+    if let Some(delay_us) = delay_us {
+        let mut meter = WorkerMeter::new();
+        accounts.iter().for_each(|&account| meter.add(AccountId(account)));
+        (0..uncounted).for_each(|_| meter.add_uncounted());
+        let mut batch = meter.seal(0);
+        batch.sent_at(delay_us);
+        builder.add_batch(&batch).unwrap();
+    }
+    let load = builder.finish(ValidatorId(author), Round(round), at_us, LeaderRound(0), &params());
+    Cert { author, round, load, repeated: Vec::new() }
+}
+
+/// Four validators, every round at 1 s per round, empty headers.
+fn steady(rounds: impl Iterator<Item = u64>) -> Vec<Cert> {
+    rounds.flat_map(|round| (0..4).map(move |v| cert(v, round, round * 1_000_000, None, &[], 0))).collect()
+}
+
+/// A window at anchor 10 that holds `certs`, over four equal validators.
+fn window_at_10(certs: &[Cert]) -> TrackingWindow {
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    window.advance(Round(8));
+    certs.iter().for_each(|cert| assert!(matches!(window.add(cert.view()), Added::Counted | Added::Timed)));
+    window
+}
+
+fn accounts_of(signals: &ValidatorSignals) -> BTreeMap<u64, u32> {
+    signals.accounts.iter().map(|&(account, count)| (account.0, count)).collect()
+}
+
+/// Δt_win spans w intervals for w rounds of counts; throughput rounds down; W̄ averages headers with a batch only.
+#[test]
+fn window_arithmetic() {
+    let mut certs = steady(5..=8);
+    certs.retain(|cert| cert.author != 0 || cert.round == 5);
+    certs.extend([
+        cert(0, 6, 6_000_000, Some(11), &[7, 7, 9], 2),
+        cert(0, 7, 7_000_000, None, &[], 0),
+        cert(0, 8, 8_000_000, Some(20), &[7, 8], 0),
+    ]);
+    let signals = window_at_10(&certs).signals(Round(10)).unwrap();
+    assert_eq!((signals.first_round, signals.last_round), (Round(6), Round(8)));
+    assert_eq!((signals.window_us, signals.evaluation_us, signals.closed_at_us), (3_000_000, 3_000_000, 8_000_000));
+    let v0 = &signals.validators[0];
+    assert_eq!((v0.certificates, v0.transactions.get(), v0.counted.get()), (3, 7, 5));
+    assert_eq!(v0.throughput_utps.get(), 2_333_333, "7 in 3 s, rounded down");
+    assert_eq!((v0.queue_delay_us.get(), v0.baseline.get()), (15, 15 * 1024), "(11 + 20) / 2 rounded down");
+    assert_eq!(accounts_of(v0), [(7, 3), (8, 1), (9, 1)].into());
+    assert_eq!(signals.validators[1].queue_delay_us.get(), 0, "no sample");
+}
+
+/// Up to f validators with any timestamps leave T within the honest range, and outliers are counted all the same.
+#[test]
+fn extreme_timestamps_of_f_validators_are_harmless() {
+    for extreme in [0, u64::MAX] {
+        let mut certs = steady(5..=8);
+        for cert in certs.iter_mut().filter(|cert| cert.author == 3) {
+            *cert = self::cert(3, cert.round, extreme, Some(1), &[1], 0);
+        }
+        let signals = window_at_10(&certs).signals(Round(10)).unwrap();
+        assert_eq!((signals.window_us, signals.closed_at_us), (3_000_000, 8_000_000));
+        assert_eq!(signals.validators[3].transactions.get(), 3);
+    }
+}
+
+/// The median is weighted by stake: one validator with two thirds of it decides.
+#[test]
+fn the_median_is_weighted_by_stake() {
+    let mut window = TrackingWindow::new(&committee(&[8, 1, 1, 1]), &params());
+    window.advance(Round(8));
+    for mut cert in steady(5..=8) {
+        if cert.author == 0 {
+            cert = self::cert(0, cert.round, cert.round * 3, None, &[], 0);
+        }
+        assert!(matches!(window.add(cert.view()), Added::Counted | Added::Timed));
+    }
+    let signals = window.signals(Round(10)).unwrap();
+    assert_eq!((signals.closed_at_us, signals.window_us), (24, 9));
+}
+
+/// Δt_win ≤ 0 is skipped, and leaves nothing behind.
+#[test]
+fn a_window_without_time_is_skipped() {
+    for at_us in [5_000_000u64, 4_999_999] {
+        let mut certs = steady(5..=8);
+        for cert in certs.iter_mut().filter(|cert| cert.round == 8) {
+            *cert = self::cert(cert.author, 8, at_us, None, &[], 0);
+        }
+        let window = window_at_10(&certs);
+        let skip = Skip::WindowNotPositive { opened_at_us: 5_000_000, closed_at_us: at_us };
+        assert_eq!(window.signals(Round(10)), Err(skip));
+        assert_eq!(window.memory().previous(), None);
+    }
+}
+
+/// Each round of the window, and the one before it, needs certificates of a quorum.
+#[test]
+fn a_round_below_a_quorum_is_skipped() {
+    for round in 5..=8 {
+        let mut certs = steady(5..=8);
+        certs.retain(|cert| cert.round != round || cert.author < 2);
+        let skip = Skip::BelowQuorum { round: Round(round), stake: 2, quorum: 3 };
+        assert_eq!(window_at_10(&certs).signals(Round(10)), Err(skip));
+        certs.push(cert(3, round, round * 1_000_000, None, &[], 0));
+        assert!(window_at_10(&certs).signals(Round(10)).is_ok(), "a late certificate completes the round");
+    }
+}
+
+/// Δt_eval reaches back to the previous evaluation across a skipped anchor; Δt_eval ≤ 0 is skipped.
+#[test]
+fn evaluation_time_spans_skipped_anchors() {
+    let mut window = window_at_10(&steady(5..=8));
+    let first = window.signals(Round(10)).unwrap();
+    window.evaluated(&first);
+    assert_eq!(window.signals(Round(10)), Err(Skip::AlreadyEvaluated { anchor: Round(10), evaluated: Round(10) }));
+    window.advance(Round(18));
+    assert!(matches!(window.signals(Round(20)), Err(Skip::BelowQuorum { .. })));
+    window.advance(Round(28));
+    for cert in steady(25..=28) {
+        assert!(matches!(window.add(cert.view()), Added::Counted | Added::Timed));
+    }
+    let third = window.signals(Round(30)).unwrap();
+    assert_eq!((third.window_us, third.evaluation_us), (3_000_000, 20_000_000));
+    assert_eq!(third.history.len(), 1);
+
+    window.evaluated(&third);
+    window.advance(Round(38));
+    for cert in steady(35..=38) {
+        let early = self::cert(cert.author, cert.round, cert.round * 10, None, &[], 0);
+        assert!(matches!(window.add(early.view()), Added::Counted | Added::Timed));
+    }
+    assert_eq!(
+        window.signals(Round(40)),
+        Err(Skip::EvaluationNotPositive { previous_at_us: 28_000_000, closed_at_us: 380 })
+    );
+}
+
+/// Repeats of an (account, nonce) count once: they come off the account, the total N and, if unlisted, the rest, but
+/// not off the certified transactions.
+#[test]
+fn repeats_are_taken_off() {
+    let mut certs = steady(5..=8);
+    let mut busy = cert(0, 6, 6_000_000, Some(1), &[2, 4, 4, 4, 6, 6], 0);
+    busy.repeated = vec![(AccountId(1), 9), (AccountId(2), 1), (AccountId(4), 1), (AccountId(6), 7)];
+    certs.retain(|cert| (cert.author, cert.round) != (0, 6));
+    certs.push(busy);
+    let signals = window_at_10(&certs).signals(Round(10)).unwrap();
+    let v0 = &signals.validators[0];
+    assert_eq!(accounts_of(v0), [(4, 2)].into());
+    assert_eq!((v0.counted.get(), v0.transactions.get()), (2, 6));
+}
+
+/// Strangers, rounds that are gone and rounds far ahead are refused, each with its reason and without memory.
+#[test]
+fn what_is_not_added() {
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    assert_eq!(window.last_round(), Round(3));
+    assert_eq!(window.add(cert(4, 1, 0, None, &[], 0).view()), Added::UnknownAuthor);
+    // 3 + lag 2 + T_fresh 3.
+    assert_eq!(window.add(cert(0, 8, 0, None, &[], 0).view()), Added::Waiting);
+    assert_eq!(window.add(cert(0, 9, 0, None, &[], 0).view()), Added::TooFarAhead { newest: Round(8) });
+    assert_eq!(window.add(cert(0, u64::MAX, 0, None, &[], 0).view()), Added::TooFarAhead { newest: Round(8) });
+    assert_eq!(window.add(cert(0, 0, 0, None, &[], 0).view()), Added::Timed);
+    assert_eq!(window.add(cert(0, 3, 0, None, &[], 0).view()), Added::Counted);
+    assert_eq!(window.add(cert(0, 3, 7, None, &[], 0).view()), Added::Duplicate);
+    window.advance(Round(8));
+    assert_eq!(window.add(cert(0, 4, 0, None, &[], 0).view()), Added::TooOld { oldest: Round(5) });
+    assert_eq!(window.rounds.iter().filter(|round| !round.rows.is_empty()).count(), 1, "round 8 alone");
+    assert_eq!(window.signals(Round(11)), Err(Skip::NotTracked { held: Round(8), wanted: Round(9) }));
+}
+
+/// Certificates, transactions, counted, W̄ and accounts of one validator.
+type Expected = (u32, u64, u64, u64, BTreeMap<u64, u32>);
+
+/// What Δt_win and the signals of anchor `anchor` must be, straight from all certificates.
+fn rebuilt(certs: &[Cert], stakes: &[u64], anchor: u64) -> (u64, Vec<Expected>) {
+    let time = |round: u64| {
+        let of_round = certs.iter().filter(|cert| cert.round == round);
+        let mut samples: Vec<_> =
+            of_round.map(|cert| (cert.load.proposed_at_us(), stakes[cert.author as usize])).collect();
+        weighted_lower_median(&mut samples).unwrap()
+    };
+    let validators = (0..stakes.len() as u16).map(|v| {
+        let in_window = certs.iter().filter(|cert| cert.author == v && (anchor - 4..=anchor - 2).contains(&cert.round));
+        let (mut n, mut transactions, mut counted, mut delays) = (0, 0, 0, Vec::new());
+        let mut accounts = BTreeMap::new();
+        for cert in in_window {
+            n += 1;
+            transactions += u64::from(cert.load.transactions());
+            delays.extend(cert.load.queue_delay_us());
+            for &(account, count) in cert.load.counts().entries() {
+                let repeats = cert.repeated.iter().find(|entry| entry.0 == account).map_or(0, |entry| entry.1);
+                let fresh = count.saturating_sub(repeats);
+                counted += u64::from(fresh);
+                *accounts.entry(account.0).or_default() += fresh;
+            }
+        }
+        accounts.retain(|_, count| *count > 0);
+        let mean = delays.iter().sum::<u64>().checked_div(delays.len() as u64).unwrap_or(0);
+        (n, transactions, counted, mean, accounts)
+    });
+    (time(anchor - 2) - time(anchor - 5), validators.collect())
+}
+
+/// Incremental ≡ rebuild: 60 seeded runs of 60 rounds with certificates shuffled, duplicated, late by up to the
+/// window and early by up to the horizon, some missing, some validators silent, rounds sometimes jumped.
+#[test]
+fn incremental_equals_rebuild() {
+    let mut hits = BTreeMap::<&str, u32>::new();
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let stakes: Vec<u64> = (0..rng.random_range(4..8)).map(|_| rng.random_range(1..4)).collect();
+        let mut window = TrackingWindow::new(&committee(&stakes), &params());
+        let mut pending = random_certs(&mut rng, stakes.len() as u16);
+        let mut received: Vec<Cert> = Vec::new();
+        let mut round = 0u64;
+        while round < 60 {
+            round += if rng.random_bool(0.1) { rng.random_range(2..12) } else { 1 };
+            window.advance(Round(round.saturating_sub(2)));
+            let ahead = if rng.random_bool(0.02) { 6 } else { 2 };
+            let arriving = pending.extract_if(.., |cert| cert.round <= round + ahead && rng.random_bool(0.75));
+            let mut arriving: Vec<Cert> = arriving.collect();
+            arriving.extend(received.choose_some(&mut rng));
+            arriving.shuffle(&mut rng);
+            for cert in arriving {
+                let name = match window.add(cert.view()) {
+                    Added::Counted if cert.round < window.last_round().0 => "late",
+                    Added::Counted => "counted",
+                    Added::Timed => "timed",
+                    Added::Waiting => "waiting",
+                    Added::Duplicate => "duplicate",
+                    Added::TooOld { .. } => "too old",
+                    Added::TooFarAhead { .. } => "too far ahead",
+                    Added::UnknownAuthor => unreachable!("every author is a member"),
+                };
+                *hits.entry(name).or_default() += 1;
+                if !matches!(name, "duplicate" | "too old" | "too far ahead") {
+                    received.push(cert);
+                }
+            }
+            match window.signals(Round(window.last_round().0 + 2)) {
+                Ok(signals) => {
+                    *hits.entry("compared").or_default() += 1;
+                    let (window_us, expected) = rebuilt(&received, &stakes, signals.anchor.0);
+                    assert_eq!(signals.window_us, window_us);
+                    for (v, expected) in signals.validators.iter().zip(expected) {
+                        let got = (v.certificates, v.transactions.get(), v.counted.get(), v.queue_delay_us.get());
+                        let (certificates, transactions, counted, delay, accounts) = expected;
+                        assert_eq!(got, (certificates, transactions, counted, delay));
+                        assert_eq!(accounts_of(v), accounts);
+                    }
+                }
+                Err(Skip::BelowQuorum { .. }) => *hits.entry("below quorum").or_default() += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    std::println!("window: {hits:?}");
+    for name in
+        ["late", "counted", "timed", "waiting", "duplicate", "too old", "too far ahead", "compared", "below quorum"]
+    {
+        assert!(hits.get(name).is_some_and(|&n| n > 20), "{name}: {hits:?}");
+    }
+}
+
+fn random_certs(rng: &mut ChaCha8Rng, n: u16) -> Vec<Cert> {
+    let mut certs = Vec::new();
+    for round in 0..=62 {
+        for author in 0..n {
+            if rng.random_bool(0.03) {
+                continue;
+            }
+            let at_us = round * 1_000_000 + rng.random_range(0..400_000);
+            let accounts: Vec<u64> = (0..rng.random_range(0..12)).map(|_| rng.random_range(0..20)).collect();
+            let delay_us = rng.random_bool(0.8).then(|| rng.random_range(0..1000));
+            let mut cert = cert(author, round, at_us, delay_us, &accounts, rng.random_range(0..3));
+            if rng.random_bool(0.2) {
+                cert.repeated = (0..20).filter(|_| rng.random_bool(0.2)).map(|a| (AccountId(a), 1)).collect();
+            }
+            certs.push(cert);
+        }
+    }
+    certs
+}
+
+/// A few of the certificates received, to be delivered again.
+trait ChooseSome {
+    fn choose_some(&self, rng: &mut ChaCha8Rng) -> Vec<Cert>;
+}
+
+impl ChooseSome for Vec<Cert> {
+    fn choose_some(&self, rng: &mut ChaCha8Rng) -> Vec<Cert> {
+        self.iter().rev().take(12).filter(|_| rng.random_bool(0.2)).cloned().collect()
+    }
+}
