@@ -104,8 +104,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     /// Starts the sub-DAG with leader round `leader`: expires, in (deadline, digest) order, live evidence whose
     /// deadline lies below it and after whose sub-DAG at least three more were applied. O(overdue evidence).
     pub fn begin(&mut self, leader: LeaderRound) -> Outcome {
-        self.place.redelivery = self.place.sub_dags > 0 && leader <= self.place.leader;
-        if self.place.redelivery {
+        let begun = self.place.sub_dags > 0;
+        self.place.redelivery = begun && leader < self.place.leader;
+        if begun && leader <= self.place.leader {
             return Outcome::NoOp(Reason::AlreadyBegun { current: self.place.leader });
         }
         let applied = self.place.sub_dags;

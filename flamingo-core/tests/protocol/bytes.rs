@@ -1,0 +1,216 @@
+//! Canonical bytes: vectors that pin the formats, and decoders under mutation.
+
+use flamingo_core::protocol::{
+    AcceptList, Admission, Capacity, Decision, DecisionList, Latency, LatencyEntry, ListError, Request, Statement,
+};
+use flamingo_core::wire::{Reader, WireError};
+use flamingo_core::{AccountId, Digest, Epoch, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const MAX: u32 = 100;
+
+fn sample_request() -> Request {
+    Request {
+        epoch: Epoch(3),
+        account: AccountId(0x0102_0304_0506_0708),
+        nonce: Nonce(9),
+        named: ValidatorId(2),
+        operation: Digest([0xd0; 32]),
+        signature: SignatureBytes([0xe0; 64]),
+    }
+}
+
+fn sample_admission() -> Admission {
+    let (epoch, account, key) = (Epoch(3), AccountId(7), PublicKey([0xc0; 32]));
+    Admission { epoch, account, key, credential: SignatureBytes([0xe0; 64]) }
+}
+
+fn sample_latency() -> Latency {
+    let entry = |validator, latency_us| LatencyEntry { validator: ValidatorId(validator), latency_us };
+    let entries = vec![entry(0, 1000), entry(3, 250_000)];
+    Latency::new(Epoch(3), AccountId(7), 4, entries, SignatureBytes([0xe0; 64])).unwrap()
+}
+
+fn sample_decisions() -> DecisionList {
+    let decision =
+        |account, from, to| Decision { account: AccountId(account), from: ValidatorId(from), to: ValidatorId(to) };
+    let entries = vec![decision(0, 0, 1), decision(1, 0, 200), decision(1000, 2, 0), decision(u64::MAX, 1, 0)];
+    DecisionList::new(Epoch(3), Round(60), entries, MAX).unwrap()
+}
+
+fn sample_accepts() -> AcceptList {
+    AcceptList::new(Epoch(3), Round(60), [5, 6, 300].map(AccountId).to_vec(), MAX).unwrap()
+}
+
+fn encoded(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(&mut bytes);
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The formats. A change here is decision-breaking: every digest and signature changes with it.
+#[test]
+fn vectors_are_pinned() {
+    let (request, admission, latency) = (sample_request(), sample_admission(), sample_latency());
+    let capacity = Capacity { epoch: Epoch(3), capacity_utps: 5 };
+    let (decisions, accepts) = (sample_decisions(), sample_accepts());
+    let statement = Statement {
+        epoch: Epoch(3),
+        account: AccountId(7),
+        from: ValidatorId(0),
+        to: ValidatorId(1),
+        anchor: Round(60),
+    };
+    let vectors = [
+        ("request", hex(&encoded(|out| request.encode(out)))),
+        ("request signing bytes", hex(&request.signing_bytes())),
+        ("request digest", hex(&request.digest().0)),
+        ("admission", hex(&encoded(|out| admission.encode(out)))),
+        ("admission signing bytes", hex(&admission.signing_bytes())),
+        ("capacity", hex(&encoded(|out| capacity.encode(out)))),
+        ("latency", hex(&encoded(|out| latency.encode(out)))),
+        ("latency signing bytes", hex(&latency.signing_bytes())),
+        ("decision list", hex(&encoded(|out| decisions.encode(out)))),
+        ("decision list digest", hex(&decisions.digest().0)),
+        ("accept list", hex(&encoded(|out| accepts.encode(out)))),
+        ("accept list digest", hex(&accepts.digest().0)),
+        ("statement digest", hex(&statement.digest().0)),
+    ];
+    let text: String = vectors.iter().map(|(name, bytes)| format!("{name}: {bytes}\n")).collect();
+    let pinned = include_str!("../testdata/vectors.hex");
+    assert_eq!(text, pinned, "\n{text}");
+}
+
+/// Every object reads back as itself, and its encoding has the announced length.
+#[test]
+fn objects_read_back() {
+    let bytes = encoded(|out| sample_request().encode(out));
+    assert_eq!(bytes.len(), Request::ENCODED_LEN);
+    assert_eq!(Request::decode(&mut Reader::new(&bytes)), Ok(sample_request()));
+    let bytes = encoded(|out| sample_admission().encode(out));
+    assert_eq!(Admission::decode(&mut Reader::new(&bytes)), Ok(sample_admission()));
+    let bytes = encoded(|out| sample_latency().encode(out));
+    assert_eq!(Latency::decode(&mut Reader::new(&bytes), 4), Ok(sample_latency()));
+    let bytes = encoded(|out| sample_decisions().encode(out));
+    assert_eq!(DecisionList::decode(&mut Reader::new(&bytes), MAX), Ok(sample_decisions()));
+    let bytes = encoded(|out| sample_accepts().encode(out));
+    assert_eq!(AcceptList::decode(&mut Reader::new(&bytes), MAX), Ok(sample_accepts()));
+}
+
+/// A list is sorted and moves nothing to where it is, whether it is built or read.
+#[test]
+fn lists_hold_by_construction() {
+    let decision =
+        |account, from, to| Decision { account: AccountId(account), from: ValidatorId(from), to: ValidatorId(to) };
+    let build = |entries: &[Decision]| DecisionList::new(Epoch(3), Round(60), entries.to_vec(), 2);
+    assert_eq!(
+        build(&[decision(5, 0, 1), decision(5, 0, 2)]),
+        Err(ListError::Unsorted { at: 1, account: AccountId(5) })
+    );
+    assert_eq!(
+        build(&[decision(5, 1, 1)]),
+        Err(ListError::SameValidator { account: AccountId(5), validator: ValidatorId(1) })
+    );
+    assert_eq!(build(&[decision(1, 0, 1); 3]), Err(ListError::TooLong { got: 3, max: 2 }));
+    assert!(AcceptList::new(Epoch(3), Round(60), vec![AccountId(2), AccountId(1)], 2).is_err());
+
+    let mut bytes = encoded(|out| sample_decisions().encode(out));
+    let last = bytes.len() - 1;
+    bytes[last] = bytes[last - 1];
+    let what = "decision to the same validator";
+    assert_eq!(
+        DecisionList::decode(&mut Reader::new(&bytes), MAX),
+        Err(WireError::NotCanonical { what, at: last - 1 })
+    );
+}
+
+/// Accounts beyond the last id are refused, not wrapped.
+#[test]
+fn account_distances_do_not_wrap() {
+    let mut bytes =
+        encoded(|out| AcceptList::new(Epoch(3), Round(60), vec![AccountId(u64::MAX)], 9).unwrap().encode(out));
+    bytes[16] = 2;
+    bytes.push(0);
+    let at = bytes.len() - 1;
+    assert_eq!(
+        AcceptList::decode(&mut Reader::new(&bytes), 9),
+        Err(WireError::NotCanonical { what: "account distance", at })
+    );
+}
+
+/// A count beyond the bound or the input is refused before anything is allocated for it.
+#[test]
+fn counts_are_bounded() {
+    let mut bytes = encoded(|out| sample_accepts().encode(out));
+    assert!(matches!(AcceptList::decode(&mut Reader::new(&bytes), 2), Err(WireError::TooMany { got: 3, max: 2, .. })));
+    bytes[16..20].copy_from_slice(&MAX.to_le_bytes());
+    assert!(matches!(AcceptList::decode(&mut Reader::new(&bytes), MAX), Err(WireError::Truncated { .. })));
+}
+
+/// What a decoder does with some bytes: refuses, or accepts and encodes the same bytes again.
+fn check(kind: usize, bytes: &[u8]) -> bool {
+    fn one<T>(
+        bytes: &[u8],
+        decode: impl FnOnce(&mut Reader<'_>) -> Result<T, WireError>,
+        encode: impl FnOnce(&T, &mut Vec<u8>),
+    ) -> bool {
+        let mut reader = Reader::new(bytes);
+        let Ok(object) = decode(&mut reader) else { return false };
+        assert_eq!(encoded(|out| encode(&object, out)), bytes[..reader.at()], "a second encoding was accepted");
+        reader.finish().is_ok()
+    }
+    match kind {
+        0 => one(bytes, Request::decode, Request::encode),
+        1 => one(bytes, Admission::decode, Admission::encode),
+        2 => one(bytes, Capacity::decode, Capacity::encode),
+        3 => one(bytes, |reader| Latency::decode(reader, 4), Latency::encode),
+        4 => one(bytes, |reader| DecisionList::decode(reader, MAX), DecisionList::encode),
+        _ => one(bytes, |reader| AcceptList::decode(reader, MAX), AcceptList::encode),
+    }
+}
+
+fn sample(kind: usize) -> Vec<u8> {
+    match kind {
+        0 => encoded(|out| sample_request().encode(out)),
+        1 => encoded(|out| sample_admission().encode(out)),
+        2 => encoded(|out| Capacity { epoch: Epoch(3), capacity_utps: 5 }.encode(out)),
+        3 => encoded(|out| sample_latency().encode(out)),
+        4 => encoded(|out| sample_decisions().encode(out)),
+        _ => encoded(|out| sample_accepts().encode(out)),
+    }
+}
+
+/// Decoders under fire: three quarters mutations of valid encodings, one quarter noise. None panics, none accepts
+/// a second encoding, and both answers occur for every kind whose format can be wrong.
+#[test]
+fn decoders_accept_one_encoding_and_survive_the_rest() {
+    let mut random = ChaCha8Rng::seed_from_u64(0xf1a);
+    for kind in 0..6 {
+        let (mut accepted, mut rejected) = (0, 0);
+        for round in 0..4000 {
+            let mut bytes = sample(kind);
+            match round % 4 {
+                0 => {
+                    bytes = vec![0; random.random_range(0..120)];
+                    random.fill_bytes(&mut bytes);
+                }
+                1 => bytes.truncate(random.random_range(0..=bytes.len())),
+                _ => {
+                    for _ in 0..random.random_range(1..4) {
+                        let at = random.random_range(0..bytes.len());
+                        bytes[at] =
+                            if random.random() { random.random() } else { bytes[at] ^ 1 << random.random_range(0..8) };
+                    }
+                }
+            }
+            if check(kind, &bytes) { accepted += 1 } else { rejected += 1 }
+        }
+        println!("kind {kind}: {accepted} accepted, {rejected} rejected");
+        assert!(accepted > 0 && rejected > 0, "kind {kind}: {accepted} accepted, {rejected} rejected");
+    }
+}

@@ -1,0 +1,15 @@
+//! The committed side against its rules: scripts, one test per sentence of the paper, random logs against a naive
+//! model, and bytes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers outside #[test] functions may fail loudly, too")]
+#![allow(clippy::std_instead_of_core, clippy::std_instead_of_alloc, reason = "tests have std")]
+
+mod admission;
+mod boundary;
+mod bytes;
+mod evidence;
+mod model;
+mod random_logs;
+mod records;
+mod requests;
+mod scripts;
+mod world;

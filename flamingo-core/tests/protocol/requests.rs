@@ -1,0 +1,114 @@
+//! Normal requests: Flamingo §4.1 and §4.3, exactly-once, and what happens to those that reach v_old too late.
+
+use flamingo_core::protocol::{Object, Outcome, Reason, Request};
+use flamingo_core::{Epoch, Round, SignatureBytes, ValidatorId};
+
+use crate::world::{EPOCH, World, activated, no_op, params, request};
+
+/// An account at v0 among four, with this many grace rounds.
+fn world(grace_rounds: u64) -> World {
+    let mut world = World::with(&[1; 4], params(|raw| raw.grace_rounds = grace_rounds));
+    world.quiet([2]);
+    assert!(world.admit(7).is_effective());
+    world
+}
+
+/// Moves a7 at `anchor`, in force from leader round `anchor` + 2 on.
+fn migrate(world: &mut World, anchor: u64, from: u16, to: u16) {
+    world.quiet([anchor + 2]);
+    world.vote(3, anchor, 7, from, to);
+    assert_eq!(world.accept(to, anchor, &[7]), activated(1));
+}
+
+/// Flamingo §4.3: a request takes effect once, through the assigned validator; every later copy is a no-op.
+#[test]
+fn the_first_valid_copy_takes_effect_and_no_other() {
+    let mut world = world(0);
+    assert_eq!(world.request(0, 1, 7, 5, 0), Outcome::Executed);
+    assert_eq!(world.request(0, 1, 7, 5, 0), no_op(Reason::NonceUsed));
+    world.quiet([3]);
+    assert_eq!(world.request(0, 2, 7, 5, 0), no_op(Reason::NonceUsed));
+    assert_eq!(world.request(0, 2, 7, 4, 0), Outcome::Executed, "out of order inside the window");
+    assert_eq!(world.request(0, 2, 7, 80, 0), Outcome::Executed);
+    assert_eq!(world.request(0, 2, 7, 16, 0), no_op(Reason::NonceTooOld));
+    assert_eq!(world.request(0, 2, 7, 17, 0), Outcome::Executed);
+}
+
+/// Flamingo §4.1: account, nonce, operation and assigned validator are bound by the client's signature.
+#[test]
+fn the_signature_binds_every_field() {
+    let mut world = world(0);
+    let good = request(7, 0, 0);
+    let forged = [
+        Request { nonce: flamingo_core::Nonce(1), ..good },
+        Request { operation: flamingo_core::Digest([8; 32]), ..good },
+        Request { signature: SignatureBytes([0; 64]), ..good },
+    ];
+    for request in &forged {
+        assert_eq!(world.put(0, Object::Request(request)), no_op(Reason::BadSignature));
+    }
+    let elsewhere = Request { epoch: Epoch(4), ..good };
+    let wrong = Reason::WrongEpoch { expected: EPOCH, got: Epoch(4) };
+    assert_eq!(world.put(0, Object::Request(&elsewhere)), no_op(wrong));
+    assert_eq!(world.put(0, Object::Request(&request(8, 0, 0))), no_op(Reason::UnknownAccount));
+    assert_eq!(world.put(0, Object::Request(&good)), Outcome::Executed, "no refusal used up the nonce");
+}
+
+/// The certificate's author is the validator the client named and the account's assignee, or nothing happens.
+#[test]
+fn only_the_named_assignee_carries_requests() {
+    let mut world = world(0);
+    assert_eq!(world.request(1, 1, 7, 0, 0), no_op(Reason::AuthorNotNamed { named: ValidatorId(0) }));
+    assert_eq!(world.request(1, 1, 7, 0, 1), no_op(Reason::NotAssigned { current: ValidatorId(0) }));
+    assert_eq!(world.request(0, 1, 7, 0, 0), Outcome::Executed);
+}
+
+/// Flamingo §4.3 (3): a request that still reaches v_old after the activation is a no-op, and is resubmitted under
+/// the new credential. Grace 0: certificates up to the activation's leader round still count, later ones do not.
+#[test]
+fn grace_zero_ends_with_the_activation() {
+    let mut world = world(0);
+    migrate(&mut world, 60, 0, 1);
+    world.quiet([64]);
+    assert_eq!(world.request(0, 62, 7, 0, 0), Outcome::Executed, "certified before the migration was known");
+    assert_eq!(world.request(0, 63, 7, 1, 0), no_op(Reason::GraceOver { last: Round(62) }));
+    assert_eq!(world.request(1, 63, 7, 1, 1), Outcome::Executed, "the same nonce under the new assignee");
+    assert_eq!(world.request(0, 62, 7, 1, 0), no_op(Reason::NonceUsed), "exactly once across both");
+}
+
+/// Grace = GC depth, what the paper evaluated: v_old's queue still counts, until the certificates are collected.
+#[test]
+fn grace_of_gc_depth_keeps_the_queue_of_v_old() {
+    let mut world = world(600);
+    migrate(&mut world, 60, 0, 1);
+    world.quiet([700]);
+    assert_eq!(world.request(0, 662, 7, 0, 0), Outcome::Executed, "the last round of grace");
+    assert_eq!(world.request(0, 663, 7, 1, 0), no_op(Reason::GraceOver { last: Round(662) }));
+    assert_eq!(world.request(0, 600, 7, 2, 1), no_op(Reason::AuthorNotNamed { named: ValidatorId(1) }));
+    assert_eq!(world.request(2, 600, 7, 2, 2), no_op(Reason::NotAssigned { current: ValidatorId(1) }));
+}
+
+/// The grace is for the previous assignee only, not for the one before, and ends for good when it takes the
+/// account back.
+#[test]
+fn grace_covers_one_migration() {
+    let mut world = world(600);
+    migrate(&mut world, 60, 0, 1);
+    migrate(&mut world, 120, 1, 2);
+    assert_eq!(world.request(0, 121, 7, 0, 0), no_op(Reason::NotAssigned { current: ValidatorId(2) }));
+    assert_eq!(world.request(1, 121, 7, 1, 1), Outcome::Executed);
+    migrate(&mut world, 180, 2, 1);
+    assert_eq!(world.request(1, 181, 7, 2, 1), Outcome::Executed);
+    assert_eq!(world.request(2, 181, 7, 3, 2), Outcome::Executed);
+}
+
+/// Nonce window 1 is the strict order.
+#[test]
+fn window_one_is_strict() {
+    let mut world = World::with(&[1; 4], params(|raw| raw.nonce_window = 1));
+    world.quiet([2]);
+    assert!(world.admit(7).is_effective());
+    assert_eq!(world.request(0, 1, 7, 5, 0), Outcome::Executed);
+    assert_eq!(world.request(0, 1, 7, 4, 0), no_op(Reason::NonceTooOld));
+    assert_eq!(world.request(0, 1, 7, 6, 0), Outcome::Executed);
+}

@@ -1,0 +1,163 @@
+//! Scripts: one object per line, the expected outcome behind `->`. The grammar is in `testdata/README.md`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use flamingo_core::protocol::{Accepted, Outcome, Reason, Tallied};
+use flamingo_core::{AccountId, ValidatorId};
+
+use crate::world::{World, params};
+
+/// Every script says what its lines do. A script that expects nothing, or a folder without scripts, fails.
+#[test]
+fn scripts_do_what_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testdata");
+    let mut scripts: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    scripts.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));
+    scripts.sort();
+    assert!(scripts.len() >= 4, "{scripts:?}");
+    for path in scripts {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = run(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(lines > 10, "{} expects only {lines} outcomes", path.display());
+    }
+}
+
+/// Runs a script; the number of lines that were checked.
+fn run(text: &str) -> Result<usize, String> {
+    let (mut world, mut checked) = (None, 0);
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let Some((object, expected)) = line.split_once("->") else {
+            world = Some(committee(line));
+            continue;
+        };
+        let world = world.as_mut().ok_or("no committee line")?;
+        let got = step(world, &object.split_whitespace().collect::<Vec<_>>());
+        if got != expected.trim() {
+            return Err(format!("line {}: {line}\n  got {got}", number + 1));
+        }
+        checked += 1;
+    }
+    Ok(checked)
+}
+
+/// `committee STAKE… [grace=N] [window=N] [ttl=N]`
+fn committee(line: &str) -> World {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[0], "committee", "{line}");
+    let stakes: Vec<u64> = words[1..].iter().filter_map(|word| word.parse().ok()).collect();
+    let params = params(|raw| {
+        for (name, value) in words.iter().filter_map(|word| word.split_once('=')) {
+            let value: u64 = value.parse().unwrap();
+            match name {
+                "grace" => raw.grace_rounds = value,
+                "window" => raw.nonce_window = value as u8,
+                "ttl" => raw.evidence_ttl = value,
+                _ => panic!("{line}"),
+            }
+        }
+    });
+    World::with(&stakes, params)
+}
+
+fn step(world: &mut World, words: &[&str]) -> String {
+    match *words {
+        ["begin", leader] => show(world.begin(leader.parse().unwrap())),
+        ["admit", account] => show(world.admit(id(account))),
+        ["capacity", author, utps] => show(world.capacity(id(author) as u16, utps.parse().unwrap())),
+        ["header", author, head] => show(world.header(id(author) as u16, head.parse().unwrap())),
+        ["decide", author, anchor, ref moves @ ..] => {
+            let moves: Vec<_> = moves.iter().map(|word| movement(word)).collect();
+            show(world.decide(id(author) as u16, id(anchor), &moves))
+        }
+        ["accept", author, anchor, ref accounts @ ..] => {
+            let accounts: Vec<_> = accounts.iter().map(|word| id(word)).collect();
+            show(world.accept(id(author) as u16, id(anchor), &accounts))
+        }
+        ["request", author, round, account, nonce, "names", named] => {
+            show(world.request(id(author) as u16, id(round), id(account), id(nonce), id(named) as u16))
+        }
+        ["where", account] => {
+            let assignment = world.ledger.assignment(AccountId(id(account)));
+            assignment.map_or_else(|| "nowhere".into(), |at| format!("{} {}", at.validator, at.anchor))
+        }
+        ["live", account] => world.live(id(account)).to_string(),
+        ["excluded", account, validator] => {
+            world.ledger.excluded(AccountId(id(account)), ValidatorId(id(validator) as u16)).to_string()
+        }
+        _ => panic!("{words:?}"),
+    }
+}
+
+/// The number behind a one-letter prefix.
+fn id(word: &str) -> u64 {
+    word[1..].parse().unwrap_or_else(|_| panic!("{word}"))
+}
+
+/// `a7:v0>v1`
+fn movement(word: &str) -> (u64, u16, u16) {
+    let (account, ends) = word.split_once(':').unwrap();
+    let (from, to) = ends.split_once('>').unwrap();
+    (id(account), id(from) as u16, id(to) as u16)
+}
+
+fn show(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Begun { expired, excluded } => counts("begun", &[("expired", expired), ("excluded", excluded)]),
+        Outcome::Heard { head } => format!("heard {}", head.0),
+        Outcome::Admitted { home } => format!("admitted {home}"),
+        Outcome::Tallied(tallied) => show_tallied(tallied),
+        Outcome::Accepted(accepted) => show_accepted("accepted", accepted),
+        Outcome::NoOp(Reason::NothingAccepted(accepted)) => show_accepted("no-op NothingAccepted", accepted),
+        Outcome::NoOp(reason) => format!("no-op {}", variant(&reason)),
+        other => variant(&other).to_lowercase(),
+    }
+}
+
+fn show_tallied(tallied: Tallied) -> String {
+    counts(
+        "tallied",
+        &[
+            ("counted", tallied.counted),
+            ("evidence", tallied.evidence),
+            ("unknown_account", tallied.unknown_account),
+            ("not_assigned", tallied.not_assigned),
+            ("old_anchor", tallied.old_anchor),
+            ("unknown_receiver", tallied.unknown_receiver),
+            ("excluded_receiver", tallied.excluded_receiver),
+            ("recorded", tallied.recorded),
+        ],
+    )
+}
+
+fn show_accepted(word: &str, accepted: Accepted) -> String {
+    counts(
+        word,
+        &[
+            ("activated", accepted.activated),
+            ("unknown_account", accepted.unknown_account),
+            ("no_live_evidence", accepted.no_live_evidence),
+            ("not_receiver", accepted.not_receiver),
+        ],
+    )
+}
+
+/// The counts that are not zero.
+fn counts(word: &str, counts: &[(&str, u32)]) -> String {
+    let mut text = word.to_string();
+    for (name, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        write!(text, " {name}={count}").unwrap();
+    }
+    text
+}
+
+/// The name of a variant.
+pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    text.split([' ', '(', '{']).next().unwrap_or_default().into()
+}
