@@ -84,6 +84,7 @@ pub struct AdmissionTable<S> {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    id: AccountId,
     key: PublicKey,
     assignment: Assignment,
     /// The account was assigned to `me` before its last migration.
@@ -115,7 +116,7 @@ impl<S: SignatureScheme> AdmissionTable<S> {
         if request.epoch != self.epoch {
             return Verdict::WrongEpoch { expected: self.epoch };
         }
-        let Some(index) = self.index.get(request.account) else { return Verdict::UnknownAccount };
+        let Some(index) = self.find(request.account) else { return Verdict::UnknownAccount };
         let row = &mut self.rows[index as usize];
         let current = row.assignment;
         if current.validator != self.me && row.was_mine {
@@ -140,7 +141,7 @@ impl<S: SignatureScheme> AdmissionTable<S> {
 
     /// Forgets that a request was taken in: its batch was lost or collected, and the client may send it again.
     pub fn release(&mut self, account: AccountId, nonce: Nonce) {
-        if let Some(index) = self.index.get(account) {
+        if let Some(index) = self.find(account) {
             self.rows[index as usize].nonces.release(nonce);
         }
     }
@@ -155,20 +156,27 @@ impl<S: SignatureScheme> AdmissionTable<S> {
     /// A(a), or `None` for an account that is not admitted.
     #[must_use]
     pub fn assignment(&self, account: AccountId) -> Option<Assignment> {
-        self.index.get(account).map(|index| self.rows[index as usize].assignment)
+        self.find(account).map(|index| self.rows[index as usize].assignment)
+    }
+
+    fn find(&self, account: AccountId) -> Option<Index> {
+        self.index.get(account, |index| self.rows[index as usize].id)
     }
 
     fn change(&mut self, change: &Change) -> Option<Moved> {
         match *change {
             Change::Admitted { account, home, key } => {
-                if self.index.get(account).is_none() && self.index.insert(account).is_some() {
+                let Self { index, rows, .. } = self;
+                let id_of = |index: Index| rows[index as usize].id;
+                if index.get(account, id_of).is_none() && index.insert(account, id_of).is_some() {
                     let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                    self.rows.push(Row { key, assignment, was_mine: false, nonces: NonceWindow::default() });
+                    let nonces = NonceWindow::default();
+                    rows.push(Row { id: account, key, assignment, was_mine: false, nonces });
                 }
                 None
             }
             Change::Activated { account, to, anchor, nonces, .. } => {
-                let index = self.index.get(account)?;
+                let index = self.find(account)?;
                 self.activate(index, Moved { account, to, anchor }, nonces)
             }
             Change::SubDag

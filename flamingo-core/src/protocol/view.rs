@@ -25,7 +25,7 @@ pub struct Assignment {
 
 /// The delayed replica.
 ///
-/// Memory: about 40 bytes per admitted account, 8 per (account, validator) exclusion, the latency rows, and the
+/// Memory: about 40 to 50 bytes per admitted account, 8 per (account, validator) exclusion, the latency rows, and the
 /// changes of the sub-DAGs above [`position`](Self::position). A host that never advances the view keeps every
 /// change.
 #[derive(Clone, Debug)]
@@ -46,6 +46,7 @@ pub struct CommittedView {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    id: AccountId,
     assignment: Assignment,
     live: u32,
 }
@@ -131,7 +132,7 @@ impl CommittedView {
     /// Whether `validator` may not receive `account` for the rest of the epoch (Flamingo §4.3 (3)).
     #[must_use]
     pub fn excluded(&self, account: AccountId, validator: ValidatorId) -> bool {
-        self.index.get(account).is_some_and(|index| self.excluded.contains(&(index, validator)))
+        self.find(account).is_some_and(|index| self.excluded.contains(&(index, validator)))
     }
 
     /// C_v in micro-transactions per second; `None` until committed: neither donor nor receiver.
@@ -143,7 +144,7 @@ impl CommittedView {
     /// L_{v,a} in microseconds; `None` where the client published none.
     #[must_use]
     pub fn latency(&self, account: AccountId, validator: ValidatorId) -> Option<u32> {
-        let row = self.latencies.get(&self.index.get(account)?)?;
+        let row = self.latencies.get(&self.find(account)?)?;
         let at = row.binary_search_by_key(&validator, |entry| entry.validator).ok()?;
         Some(row[at].latency_us)
     }
@@ -151,7 +152,7 @@ impl CommittedView {
     /// All that the view says about one account, after one hash look-up; `None` for an account that is not admitted.
     #[must_use]
     pub fn placement(&self, account: AccountId) -> Option<Placement<'_>> {
-        let index = self.index.get(account)?;
+        let index = self.find(account)?;
         Some(Placement { view: self, index, row: self.accounts[index as usize] })
     }
 
@@ -167,8 +168,12 @@ impl CommittedView {
         self.index.len()
     }
 
+    fn find(&self, account: AccountId) -> Option<Index> {
+        self.index.get(account, |index| self.accounts[index as usize].id)
+    }
+
     fn row(&self, account: AccountId) -> Option<&Row> {
-        self.index.get(account).map(|index| &self.accounts[index as usize])
+        self.find(account).map(|index| &self.accounts[index as usize])
     }
 
     /// One arm per change. A delta about an account or validator that the view does not know cannot come from a
@@ -178,8 +183,10 @@ impl CommittedView {
             Change::SubDag => {}
             Change::Admitted { account, home, key: _ } => {
                 let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                if self.index.get(account).is_none() && self.index.insert(account).is_some() {
-                    self.accounts.push(Row { assignment, live: 0 });
+                let Self { index, accounts, .. } = self;
+                let id_of = |index: Index| accounts[index as usize].id;
+                if index.get(account, id_of).is_none() && index.insert(account, id_of).is_some() {
+                    accounts.push(Row { id: account, assignment, live: 0 });
                     self.count(home, 1);
                 }
             }
@@ -189,17 +196,17 @@ impl CommittedView {
                 }
             }
             Change::Latency { account, ref entries } => {
-                if let Some(index) = self.index.get(account) {
+                if let Some(index) = self.find(account) {
                     self.latencies.insert(index, entries.clone());
                 }
             }
             Change::EvidenceLive { account, .. } => {
-                if let Some(index) = self.index.get(account) {
+                if let Some(index) = self.find(account) {
                     self.accounts[index as usize].live += 1;
                 }
             }
             Change::EvidenceExpired { account, to, excluded, .. } => {
-                if let Some(index) = self.index.get(account) {
+                if let Some(index) = self.find(account) {
                     let row = &mut self.accounts[index as usize];
                     row.live = row.live.saturating_sub(1);
                     if excluded {
@@ -208,10 +215,11 @@ impl CommittedView {
                 }
             }
             Change::Activated { account, to, anchor, .. } => {
-                if let Some(index) = self.index.get(account) {
+                if let Some(index) = self.find(account) {
                     let row = &mut self.accounts[index as usize];
                     let from = row.assignment.validator;
-                    *row = Row { assignment: Assignment { validator: to, anchor, moved: true }, live: 0 };
+                    row.assignment = Assignment { validator: to, anchor, moved: true };
+                    row.live = 0;
                     self.count(from, -1);
                     self.count(to, 1);
                 }

@@ -26,8 +26,8 @@ impl<S> MigrationLedger<S> {
 
     fn hash_accounts(&self, hasher: &mut Hasher) {
         hasher.u64(self.accounts.len() as u64);
-        for (id, key, account) in self.accounts.iter() {
-            hasher.u64(id.0).raw(&key.0).raw(&account_bytes(account));
+        for (key, account) in self.accounts.iter() {
+            hasher.u64(account.id.0).raw(&key.0).raw(&account_bytes(account));
         }
         hasher.u64(self.latencies.len() as u64);
         for (index, row) in &self.latencies {
