@@ -8,6 +8,7 @@ extern crate std;
 
 mod balancer;
 mod committee;
+mod flamingo;
 pub mod hash;
 mod id;
 pub mod math;
@@ -21,6 +22,7 @@ pub mod wire;
 
 pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};
 pub use committee::{Committee, CommitteeError, Member};
+pub use flamingo::{BatchId, Flamingo, HeaderParts, Input, Output, Persist};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 pub use params::{Params, ParamsError, RawParams, ReceiverTie};
 pub use rank::EpochSeed;

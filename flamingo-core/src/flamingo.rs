@@ -1,0 +1,301 @@
+//! The facade for hosts that run everything of one validator in one process: worker, primary and committed log.
+//!
+//! *What it is.* [`WorkerMeter`], [`AdmissionTable`], [`Balancer`] and [`MigrationLedger`] joined: inputs go to
+//! whom they concern, deltas of the ledger to everyone, and outputs into one queue. Hosts whose parts live in
+//! different processes use the four directly.
+//! *Contract.* One [`step`](Flamingo::step) per event, then [`poll_output`](Flamingo::poll_output) until it is
+//! empty, in that order. Outputs are in the order in which the host executes them; a [`Persist`] comes before the
+//! output that binds what it says.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::balancer::{Balancer, Evaluation};
+use crate::id::{AccountId, LeaderRound, Nonce, Round, ValidatorId};
+use crate::params::Params;
+use crate::policy::MigrationPolicy;
+use crate::protocol::{
+    AcceptList, AdmissionTable, AssignmentDelta, Carrier, DecisionList, LedgerConfig, LogIndex, MigrationLedger, Moved,
+    Object, Outcome, Request, Verdict,
+};
+use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
+use crate::signature::SignatureScheme;
+
+/// One event at the host.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Input<'a> {
+    /// A client hands in a request. Answered by [`Output::Verdict`].
+    Request(&'a Request),
+    /// A batch was sealed with these requests, all of which were accepted.
+    Sealed {
+        /// The host's name for the batch.
+        batch: BatchId,
+        /// Its requests.
+        requests: &'a [Request],
+        /// The host's clock, in µs.
+        at_us: u64,
+    },
+    /// The first byte of a sealed batch was handed to the egress.
+    Sent {
+        /// Which.
+        batch: BatchId,
+        /// The host's clock, in µs.
+        at_us: u64,
+    },
+    /// A quorum acknowledged a batch that was sent: the next header carries it. A batch that was not sent, or does
+    /// not fit, is answered by [`Output::BatchRefused`] and stays.
+    Acknowledged(BatchId),
+    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected.
+    Lost(&'a [Request]),
+    /// An accept list will not commit: its certificate was garbage-collected.
+    AcceptsLost(&'a AcceptList),
+    /// A header is due. Answered by [`Output::Header`].
+    Propose {
+        /// Its round.
+        round: Round,
+        /// The host's clock, in µs, read after the acknowledgments.
+        at_us: u64,
+    },
+    /// A header was certified, this validator's own included. Answered by [`Output::Certificate`].
+    Certificate(CertificateView<'a>),
+    /// The DAG has reached a round.
+    Round(Round),
+    /// A sub-DAG was committed; its objects follow. Answered by [`Output::SubDag`].
+    SubDag(LeaderRound),
+    /// The next object of the current sub-DAG. Answered by [`Output::Applied`].
+    Committed {
+        /// Its position in the log.
+        at: LogIndex,
+        /// The certificate that carried it.
+        carrier: Carrier,
+        /// The object.
+        object: Object<'a>,
+    },
+}
+
+/// The host's name for a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BatchId(pub u64);
+
+/// What the host does next.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Make this durable before executing any later output.
+    Persist(Persist),
+    /// Answer the client; on [`Verdict::Accept`] put the request into the open batch.
+    Verdict {
+        /// Whose request.
+        account: AccountId,
+        /// Which of them.
+        nonce: Nonce,
+        /// What to do with it.
+        verdict: Verdict,
+    },
+    /// Drop this account's requests that are in no sealed batch, and answer them.
+    Purge(Moved),
+    /// The batch cannot enter a header.
+    BatchRefused {
+        /// Which.
+        batch: BatchId,
+        /// Why; `None` when it was never sealed.
+        why: Option<BatchRefused>,
+    },
+    /// Propose a header with this in it.
+    Header(Box<HeaderParts>),
+    /// What became of a certificate.
+    Certificate {
+        /// Its author.
+        author: ValidatorId,
+        /// Its round.
+        round: Round,
+        /// What became of it.
+        added: Added,
+    },
+    /// An anchor was evaluated or skipped, and why.
+    Evaluated(Box<Evaluation>),
+    /// What the start of a sub-DAG expired.
+    SubDag(Outcome),
+    /// What a committed object did; execute the request if it says so.
+    Applied {
+        /// The object's position.
+        at: LogIndex,
+        /// What it did.
+        outcome: Outcome,
+    },
+    /// A change of the committed state, for whoever else follows it.
+    Delta(AssignmentDelta),
+}
+
+/// What has to survive a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Persist {
+    /// A decision list of this anchor is about to leave: after a restart no list of this or an older anchor may.
+    /// Hand it to [`Flamingo::resume_after`].
+    DecidedAnchor(Round),
+}
+
+/// What a header carries for load balancing. Its digest covers all three.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeaderParts {
+    /// The load fields.
+    pub load: LoadFields,
+    /// Decisions of the latest anchor, once per anchor.
+    pub decisions: Option<DecisionList>,
+    /// Acceptances of one anchor's evidence; more follow in the next header.
+    pub accepts: Option<AcceptList>,
+}
+
+/// One validator's worker, primary and ledger.
+///
+/// After warm-up, requests, certificates, rounds without an anchor and committed requests allocate nothing beyond
+/// what [`Balancer`] keeps; headers, lists and evaluations allocate what they hand out.
+///
+/// Memory: that of its parts, one [`BatchLoad`] per batch between seal and acknowledgment, and the outputs not
+/// polled yet.
+#[derive(Debug)]
+pub struct Flamingo<S, P> {
+    me: ValidatorId,
+    params: Params,
+    ledger: MigrationLedger<S>,
+    balancer: Balancer<P>,
+    table: AdmissionTable<S>,
+    meter: WorkerMeter,
+    builder: LoadFieldsBuilder,
+    batches: Vec<(BatchId, BatchLoad)>,
+    spare: Vec<BatchLoad>,
+    outputs: VecDeque<Output>,
+}
+
+impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
+    /// Validator `me`, at the start of the epoch.
+    #[must_use]
+    pub fn new(me: ValidatorId, config: LedgerConfig<S>, policy: P) -> Self {
+        let params = config.params.clone();
+        let (epoch, lookup) = (config.committee.epoch(), config.lookup);
+        Self {
+            me,
+            balancer: Balancer::with_lookup(me, &config.committee, &params, policy, lookup),
+            table: AdmissionTable::new(me, epoch, &params, config.scheme.clone(), lookup),
+            ledger: MigrationLedger::new(config),
+            meter: WorkerMeter::new(),
+            builder: LoadFieldsBuilder::new(),
+            batches: Vec::new(),
+            spare: Vec::new(),
+            outputs: VecDeque::new(),
+            params,
+        }
+    }
+
+    /// After a restart: the anchor persisted last. The host then hands over the committed log from its beginning.
+    pub fn resume_after(&mut self, anchor: Round) {
+        self.balancer.resume_after(anchor);
+    }
+
+    /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
+    pub fn step(&mut self, input: Input<'_>) {
+        match input {
+            Input::Request(request) => {
+                let verdict = self.table.admit(request);
+                self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
+            }
+            Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
+            Input::Sent { batch, at_us } => {
+                if let Some((_, load)) = self.batches.iter_mut().find(|(id, _)| *id == batch) {
+                    load.sent_at(at_us);
+                }
+            }
+            Input::Acknowledged(batch) => self.acknowledge(batch),
+            Input::Lost(requests) => {
+                requests.iter().for_each(|request| self.table.release(request.account, request.nonce));
+            }
+            Input::AcceptsLost(list) => self.balancer.accept_list_lost(list),
+            Input::Propose { round, at_us } => self.propose(round, at_us),
+            Input::Certificate(certificate) => {
+                let added = self.balancer.certificate(certificate);
+                self.emit(Output::Certificate { author: certificate.author, round: certificate.round, added });
+            }
+            Input::Round(round) => {
+                if let Some(evaluation) = self.balancer.round(round) {
+                    self.emit(Output::Evaluated(Box::new(evaluation)));
+                }
+            }
+            Input::SubDag(leader) => {
+                let outcome = self.ledger.begin(leader);
+                self.emit(Output::SubDag(outcome));
+                self.follow();
+            }
+            Input::Committed { at, carrier, object } => {
+                let outcome = self.ledger.apply(at, carrier, object);
+                self.emit(Output::Applied { at, outcome });
+                self.follow();
+            }
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// The committed state.
+    #[must_use]
+    pub const fn ledger(&self) -> &MigrationLedger<S> {
+        &self.ledger
+    }
+
+    /// The local side.
+    #[must_use]
+    pub const fn balancer(&self) -> &Balancer<P> {
+        &self.balancer
+    }
+
+    /// Switches the policy off or on; see [`Balancer::set_enabled`].
+    pub fn set_enabled(&mut self, enabled: bool) {
+        self.balancer.set_enabled(enabled);
+    }
+
+    fn emit(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    fn seal(&mut self, batch: BatchId, requests: &[Request], at_us: u64) {
+        requests.iter().for_each(|request| self.meter.add(request.account));
+        let mut load = self.spare.pop().unwrap_or_default();
+        self.meter.seal_into(at_us, &mut load);
+        self.batches.push((batch, load));
+    }
+
+    fn acknowledge(&mut self, batch: BatchId) {
+        let Some(at) = self.batches.iter().position(|(id, _)| *id == batch) else {
+            return self.emit(Output::BatchRefused { batch, why: None });
+        };
+        match self.builder.add_batch(&self.batches[at].1) {
+            Ok(()) => self.spare.push(self.batches.swap_remove(at).1),
+            Err(why) => self.emit(Output::BatchRefused { batch, why: Some(why) }),
+        }
+    }
+
+    /// Durable before visible: the anchor first, then the header with its decisions.
+    fn propose(&mut self, round: Round, at_us: u64) {
+        let load = self.builder.finish(self.me, round, at_us, self.ledger.leader_round(), &self.params);
+        let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_list());
+        if let Some(list) = &decisions {
+            self.emit(Output::Persist(Persist::DecidedAnchor(list.anchor())));
+        }
+        self.emit(Output::Header(Box::new(HeaderParts { load, decisions, accepts })));
+    }
+
+    /// Everyone follows the ledger. The readers take every delta: they saw all before it.
+    fn follow(&mut self) {
+        let Self { ledger, balancer, table, outputs, .. } = self;
+        for delta in ledger.drain_deltas() {
+            let _ = balancer.delta(&delta);
+            outputs.extend(table.apply(&delta).purge.map(Output::Purge));
+            outputs.push_back(Output::Delta(delta));
+        }
+    }
+}
