@@ -1,0 +1,183 @@
+//! The facade: one validator's parts joined, outputs in the order in which the host executes them.
+#![allow(clippy::unwrap_used, reason = "helpers outside #[test] functions may fail loudly, too")]
+
+use flamingo_core::policy::CappedShedding;
+use flamingo_core::protocol::{
+    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, Decision, DecisionList, HomeFn, LedgerConfig, LogIndex,
+    Moved, Object, Outcome, Request, Verdict,
+};
+use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
+use flamingo_core::{
+    AccountId, BatchId, Committee, Digest, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member, NoSignatures, Nonce,
+    Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+};
+
+const EPOCH: Epoch = Epoch(7);
+const SEED: EpochSeed = EpochSeed([0; 32]);
+
+/// w = 3, lag = 2, R = 10, T_fresh = 4.
+fn params() -> Params {
+    let mut raw = RawParams::recommended();
+    (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (10, 3, 4, 1);
+    (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (4, 2, 2);
+    Params::new(raw).unwrap()
+}
+
+struct Host {
+    flamingo: Flamingo<NoSignatures, CappedShedding>,
+    index: u64,
+}
+
+impl Host {
+    /// v0 with accounts 0 to 9 at home and a capacity of 20 tx/s; the others have 40.
+    fn new() -> Self {
+        let members = (0..4).map(|at| Member { key: PublicKey([at; 32]), stake: 1 }).collect();
+        let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
+        let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
+        let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
+        let flamingo = Flamingo::new(ValidatorId(0), config, CappedShedding::new(&params(), &SEED));
+        let mut host = Self { flamingo, index: 0 };
+        host.step(Input::SubDag(LeaderRound(1)));
+        for author in 0..4 {
+            let capacity_utps = if author == 0 { 20_000_000 } else { 40_000_000 };
+            host.commit(author, Object::Capacity(Capacity { epoch: EPOCH, capacity_utps }));
+        }
+        for account in (0..10).map(AccountId) {
+            let (key, credential) = (PublicKey([9; 32]), SignatureBytes([0; 64]));
+            host.commit(0, Object::Admission(&Admission { epoch: EPOCH, account, key, credential }));
+        }
+        host
+    }
+
+    fn step(&mut self, input: Input<'_>) -> Vec<Output> {
+        self.flamingo.step(input);
+        core::iter::from_fn(|| self.flamingo.poll_output()).collect()
+    }
+
+    fn commit(&mut self, author: u16, object: Object<'_>) -> Vec<Output> {
+        self.index += 1;
+        let carrier = Carrier { author: ValidatorId(author), round: Round(1) };
+        self.step(Input::Committed { at: LogIndex(self.index), carrier, object })
+    }
+}
+
+fn request(account: u64, nonce: u64) -> Request {
+    Request {
+        epoch: EPOCH,
+        account: AccountId(account),
+        nonce: Nonce(nonce),
+        named: ValidatorId(0),
+        operation: Digest([0; 32]),
+        signature: SignatureBytes([0; 64]),
+    }
+}
+
+/// A header of `v`: at v0 three requests each of ten accounts and a queue delay of a second, elsewhere one each.
+fn load(v: u16, round: u64) -> LoadFields {
+    let mut meter = WorkerMeter::new();
+    for account in 0..10 {
+        (0..if v == 0 { 3 } else { 1 }).for_each(|_| meter.add(AccountId(u64::from(v) * 100 + account)));
+    }
+    let mut batch = meter.seal(0);
+    batch.sent_at(if v == 0 { 1_000_000 } else { 0 });
+    let mut builder = LoadFieldsBuilder::new();
+    builder.add_batch(&batch).unwrap();
+    builder.finish(ValidatorId(v), Round(round), round * 1_000_000, LeaderRound(0), &params())
+}
+
+/// Requests are answered, once; one whose batch was lost may come again.
+#[test]
+fn requests_are_answered() {
+    let mut host = Host::new();
+    let answer = |host: &mut Host| match host.step(Input::Request(&request(3, 0))).as_slice() {
+        [Output::Verdict { account: AccountId(3), nonce: Nonce(0), verdict }] => *verdict,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(answer(&mut host), Verdict::Accept);
+    assert_eq!(answer(&mut host), Verdict::Duplicate);
+    assert_eq!(host.step(Input::Lost(&[request(3, 0)])), []);
+    assert_eq!(answer(&mut host), Verdict::Accept);
+}
+
+/// A header carries the batches that were sent and acknowledged since the last one, and states the commit head.
+#[test]
+fn headers_carry_acknowledged_batches() {
+    let mut host = Host::new();
+    let (first, second) = (BatchId(1), BatchId(2));
+    let requests = [request(3, 0), request(3, 1), request(4, 0)];
+    assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, at_us: 100 }), []);
+    assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], at_us: 100 }), []);
+    let early = Output::BatchRefused { batch: first, why: Some(BatchRefused::NotSent) };
+    assert_eq!(host.step(Input::Acknowledged(first)), [early]);
+    assert_eq!(host.step(Input::Acknowledged(BatchId(3))), [Output::BatchRefused { batch: BatchId(3), why: None }]);
+    assert_eq!(host.step(Input::Sent { batch: first, at_us: 130 }), []);
+    assert_eq!(host.step(Input::Acknowledged(first)), []);
+    let outputs = host.step(Input::Propose { round: Round(2), at_us: 500 });
+    let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!(parts.load.counts().entries(), [(AccountId(3), 2), (AccountId(4), 1)]);
+    assert_eq!((parts.load.queue_delay_us(), parts.load.commit_head()), (Some(30), LeaderRound(1)));
+    assert_eq!((&parts.decisions, &parts.accepts), (&None, &None));
+
+    assert_eq!(host.step(Input::Sent { batch: second, at_us: 600 }), []);
+    assert_eq!(host.step(Input::Acknowledged(second)), []);
+    let outputs = host.step(Input::Propose { round: Round(3), at_us: 700 });
+    let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!((parts.load.transactions(), parts.load.queue_delay_us()), (1, Some(500)));
+}
+
+/// Durable before visible: the anchor is persisted before the header with its decisions leaves, and an anchor that was
+/// persisted decides no more after a restart.
+#[test]
+fn the_anchor_is_durable_before_its_decisions_are_visible() {
+    let run = |resume: Option<Round>| {
+        let mut host = Host::new();
+        if let Some(anchor) = resume {
+            host.flamingo.resume_after(anchor);
+        }
+        let mut evaluated = 0;
+        for round in 1..=10 {
+            for author in 0..4 {
+                let load = load(author, round);
+                let (author, round) = (ValidatorId(author), Round(round));
+                let outputs =
+                    host.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
+                assert!(matches!(outputs.as_slice(), [Output::Certificate { .. }]));
+            }
+            host.step(Input::SubDag(LeaderRound(round + 1)));
+            let outputs = host.step(Input::Round(Round(round + 1)));
+            evaluated += outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
+        }
+        (host.step(Input::Propose { round: Round(11), at_us: 11_000_000 }), evaluated)
+    };
+    let (outputs, evaluated) = run(None);
+    let [Output::Persist(persist), Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!((*persist, evaluated), (Persist::DecidedAnchor(Round(10)), 1));
+    assert_eq!(parts.decisions.as_ref().unwrap().anchor(), Round(10));
+
+    let (outputs, evaluated) = run(Some(Round(10)));
+    assert!(matches!(outputs.as_slice(), [Output::Header(_)]) && evaluated == 0, "{outputs:?}");
+}
+
+/// The log moves an account away: the object's outcome, then the purge, then the change for whoever follows.
+#[test]
+fn a_migration_comes_out_in_order() {
+    let mut host = Host::new();
+    host.step(Input::SubDag(LeaderRound(12)));
+    let (account, from, to, anchor) = (AccountId(3), ValidatorId(0), ValidatorId(1), Round(10));
+    let list = DecisionList::new(EPOCH, anchor, vec![Decision { account, from, to }], 9).unwrap();
+    for author in 0..3 {
+        host.commit(author, Object::Decisions(&list));
+    }
+    let accept = AcceptList::new(EPOCH, anchor, vec![account], 9).unwrap();
+    let outputs = host.commit(1, Object::Accepts(&accept));
+    let [Output::Applied { outcome: Outcome::Accepted(_), .. }, Output::Purge(moved), Output::Delta(delta)] =
+        outputs.as_slice()
+    else {
+        panic!("{outputs:?}")
+    };
+    assert_eq!(*moved, Moved { account, to, anchor });
+    assert!(matches!(delta.change, Change::Activated { .. }));
+    assert_eq!(host.flamingo.ledger().assignment(account).unwrap().validator, to);
+    let outputs = host.step(Input::Request(&request(3, 0)));
+    assert!(matches!(outputs.as_slice(), [Output::Verdict { verdict: Verdict::Moved(_), .. }]), "{outputs:?}");
+}
