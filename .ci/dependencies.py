@@ -15,7 +15,7 @@ REGISTRY = "registry+"
 
 
 def metadata():
-    out = subprocess.run(["cargo", "metadata", "--format-version=1", "--all-features"], check=True, capture_output=True)
+    out = subprocess.run(["cargo", "metadata", "--format-version=1", "--all-features"], check=True, stdout=subprocess.PIPE)
     return json.loads(out.stdout)
 
 
