@@ -1,0 +1,5 @@
+//! Every library, without std: what the program links, and what a target without std compiles.
+#![no_std]
+
+use flamingo_core as _;
+use flamingo_sched as _;
