@@ -15,11 +15,14 @@ mod plan;
 mod ratio;
 mod scheduler;
 mod static_home;
+#[cfg(feature = "test-util")]
+pub mod workload;
 
 pub use batch::{BatchError, Producer, TxnBatch};
 pub use config::{Config, ConfigError, Remap};
-pub use fusion::Fusion;
+pub use fusion::{Fusion, RestoreError};
 pub use interner::{InternError, Interner};
+pub use ownership::SnapshotError;
 pub use partition::{HashPartition, ModuloPartition, Partition, RangePartition};
 pub use plan::{Fetch, Path, Plan, Serve, WriteBack};
 pub use ratio::{Ratio, RatioError, capacity};

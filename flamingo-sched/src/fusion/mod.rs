@@ -17,7 +17,9 @@
 //! 3. A3 L8-13: fast, affinity or fallback path.
 //! 4. A3 L14-16: add to the load; the master owns the written keys from here on.
 
-use crate::ownership::Ownership;
+use alloc::vec::Vec;
+
+use crate::ownership::{Ownership, SnapshotError};
 use crate::place::{Choice, Moves, place_all};
 use crate::ratio::capacity;
 use crate::{
@@ -29,6 +31,18 @@ mod lanes;
 
 use general::General;
 use lanes::Lanes;
+
+/// Why a scheduler could not be restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The configuration is impossible.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The bytes are refused.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
 
 /// Algorithm 3: load-aware, locality-aware, order-preserving placement with data fusion. See the module's head.
 ///
@@ -50,6 +64,25 @@ impl Fusion {
         config.check()?;
         let general = General::new(config.workers);
         Ok(Self { eps: config.eps, remap: config.remap, ownership: Ownership::new(config), general })
+    }
+
+    /// Appends the ownership and the number of batches in canonical bytes: equal histories give equal bytes, and a key
+    /// that is back at its home leaves no trace. The base partition is not part of them.
+    ///
+    /// Cost: one look at every id met so far; not for every batch.
+    pub fn snapshot(&self, out: &mut Vec<u8>) {
+        self.ownership.encode(out);
+    }
+
+    /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken. The configuration must be the same, in
+    /// particular the base partition, which the bytes cannot vouch for.
+    ///
+    /// # Errors
+    /// [`RestoreError`]: an impossible configuration, or bytes that are not a snapshot for it.
+    pub fn restore(config: Config, bytes: &[u8]) -> Result<Self, RestoreError> {
+        let mut fusion = Self::new(config)?;
+        fusion.ownership.decode(bytes)?;
+        Ok(fusion)
     }
 
     /// ε as configured.
@@ -95,3 +128,57 @@ impl ExecScheduler for Fusion {
 }
 
 impl OrderPreserving for Fusion {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The lanes and the general form make the same choices, to the last tie and beyond a full worker.
+        #[test]
+        fn both_forms_choose_alike(
+            workers in 1u16..=8,
+            cap in 1u64..60,
+            rows in prop::collection::vec(prop::collection::vec(0u32..24, 0..9), 1..50),
+        ) {
+            let mut batch = TxnBatch::new();
+            for row in &rows {
+                batch.push(row, &[]);
+            }
+            let mut owners: Vec<u8> = (0..24u8).map(|key| key % workers as u8).collect();
+            let cap = cap.max(capacity(rows.len() as u64, workers, Ratio::ZERO));
+            let mut general = General::new(workers);
+            general.begin();
+            let mut lanes = Lanes::new(&batch, workers, cap).unwrap();
+            for (keys, ..) in batch.rows() {
+                let one = lanes.choose(keys, &owners);
+                let two = general.choose(keys, 1, &owners, cap);
+                prop_assert_eq!((one.worker, one.votes), (two.worker, two.votes));
+                if let Some(&key) = keys.first() {
+                    owners[key as usize] = one.worker;
+                }
+            }
+        }
+    }
+
+    /// What does not fit eight 8-bit lanes is left to the general form; what just fits is not.
+    #[test]
+    fn the_lanes_have_exact_bounds() {
+        let with = |keys: u32| {
+            let mut batch = TxnBatch::new();
+            batch.push(&(0..keys).collect::<Vec<_>>(), &[]);
+            batch
+        };
+        assert!(Lanes::new(&with(255), 8, 1).is_some());
+        assert!(Lanes::new(&with(256), 8, 1).is_none());
+        assert!(Lanes::new(&with(1), 9, 1).is_none());
+        let mut weighted = with(1);
+        assert_eq!(weighted.push_weighted(&[], &[], 2), Ok(1));
+        assert!(Lanes::new(&weighted, 8, 1).is_none());
+
+        // 255 votes on the last lane, the largest count and the smallest id bits.
+        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(with(255).keys(0), &[7; 255]);
+        assert_eq!((choice.worker, choice.votes), (7, 255));
+    }
+}

@@ -7,6 +7,7 @@ use crate::place::Moves;
 use crate::{Producer, Remap, TxnBatch};
 
 mod build;
+mod encode;
 
 /// Where every transaction of a batch runs, why, and which values must travel for it.
 ///
@@ -16,7 +17,7 @@ mod build;
 /// 1. Worker `w` runs [`run_list(w)`](Self::run_list) in order.
 /// 2. Before transaction `i` it waits for every row of [`fetches(i)`](Self::fetches), and for its own copy of the
 ///    other keys to reach the version that [`TxnBatch::producers`] names.
-/// 3. `w` walks [`serves(w)`](Self::serves): as soon as it holds the version `after` of `key`, and before it replaces
+/// 3. `w` walks [`serves(w)`](Self::serves): when it first holds the version `after` of `key`, and before it replaces
 ///    that version, it pushes the value to worker `to` for transaction `txn`. Nobody sends a request.
 /// 4. The master keeps what it wrote (data fusion), or, where the scheduler leaves ownership at home, sends each row
 ///    of [`write_backs(i)`](Self::write_backs). A home applies what comes back for transaction `j` after its own

@@ -11,6 +11,10 @@ use core::fmt;
 
 use crate::{Config, Partition, ScheduleError, TxnBatch};
 
+mod snapshot;
+
+pub use snapshot::SnapshotError;
+
 /// The longest batch: transaction indices are `u32`, and the largest of them means *base version*.
 const MAX_BATCH: u32 = u32::MAX - 1;
 
