@@ -8,10 +8,9 @@ use hashbrown::hash_table::Entry;
 
 /// Gives keys dense ids, `0, 1, 2, …` in the order in which they first appear.
 ///
-/// All executor workers of a node must intern the same stream from the same point: the ids *are* then the same.
-/// Interning is meant to happen when a batch arrives, not when it commits, but the ids are those of the committed
-/// order only if batches are interned in it; a host that interns on arrival does so per worker into a staging area or
-/// accepts that ids differ between nodes, which is harmless: nodes never exchange ids.
+/// Ids decide homes, so all executor workers of a node must give the same ids: they intern the same stream in the same
+/// order, the committed one, or the order in which one component of the node feeds all of them. Interning when a batch
+/// *arrives* keeps it off the path from commit to execution. Ids may differ between nodes, which never exchange them.
 ///
 /// Keys are chosen by clients, so the look-up table uses a keyed hash (SipHash-2-4). The key changes speed under attack
 /// and nothing else: no result depends on it, and each node may draw its own.

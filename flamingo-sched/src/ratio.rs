@@ -148,4 +148,14 @@ mod tests {
             assert_eq!(text.parse::<Ratio>(), Err(RatioError::NotAFraction), "{text:?}");
         }
     }
+
+    /// Deserializing goes through the same checks.
+    #[cfg(feature = "serde")]
+    #[test]
+    fn serde_accepts_no_zero_denominator() {
+        let read = serde_json::from_str::<Ratio>;
+        assert_eq!(read("[2,20]").unwrap(), Ratio::TENTH);
+        assert_eq!(serde_json::to_string(&Ratio::TENTH).unwrap(), "[1,10]");
+        assert!(read("[1,0]").is_err());
+    }
 }

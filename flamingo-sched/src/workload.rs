@@ -137,3 +137,34 @@ impl KeySets {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs of splitmix64 with seed 0 are those that everybody has.
+    #[test]
+    fn the_generator_is_splitmix64() {
+        let mut random = SplitMix64::new(0);
+        assert_eq!([random.draw(), random.draw()], [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]);
+    }
+
+    /// §6.3.2: the widths have the shares of the paper, keys are distinct, and overlap makes them recur.
+    #[test]
+    fn key_sets_have_the_papers_shape() {
+        for (width, mean_tenths) in [(Width::Light, 24), (Width::Medium, 38), (Width::Heavy, 76)] {
+            let mut batch = TxnBatch::new();
+            let mut distinct = [0, 90].map(|overlap| {
+                KeySets::new(7, width, overlap).fill(&mut batch, 4000);
+                let tenths = batch.total_keys() * 10 / batch.len();
+                assert!((mean_tenths - 2..=mean_tenths + 2).contains(&tenths), "{width:?}: {tenths} tenths of a key");
+                let mut keys: Vec<u32> = (0..batch.len()).flat_map(|txn| batch.keys(txn).to_vec()).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                keys.len() * 100 / batch.total_keys()
+            });
+            distinct.sort_unstable();
+            assert!(distinct[0] < 20 && distinct[1] > 95, "{width:?}: {distinct:?} % of the accesses are to new keys");
+        }
+    }
+}

@@ -77,6 +77,9 @@ impl Fusion {
     /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken. The configuration must be the same, in
     /// particular the base partition, which the bytes cannot vouch for.
     ///
+    /// Cost: one entry of the table, and one question to the partition, for every id up to the largest that had moved;
+    /// the configured key limit bounds what hostile bytes can ask for.
+    ///
     /// # Errors
     /// [`RestoreError`]: an impossible configuration, or bytes that are not a snapshot for it.
     pub fn restore(config: Config, bytes: &[u8]) -> Result<Self, RestoreError> {
