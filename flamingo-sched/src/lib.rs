@@ -1,4 +1,33 @@
 #![no_std]
-//! Deterministic, order-preserving execution scheduling with data fusion.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![doc = include_str!("../README.md")]
 
 extern crate alloc;
+
+mod batch;
+mod config;
+mod fusion;
+mod interner;
+mod ownership;
+mod partition;
+mod place;
+mod plan;
+mod ratio;
+mod scheduler;
+mod static_home;
+#[cfg(feature = "test-util")]
+pub mod workload;
+
+pub use batch::{BatchError, Producer, TxnBatch};
+pub use config::{Config, ConfigError, Remap};
+pub use fusion::{Fusion, RestoreError};
+pub use interner::{InternError, Interner};
+pub use ownership::SnapshotError;
+pub use partition::{HashPartition, ModuloPartition, Partition, RangePartition};
+pub use plan::{Fetch, Path, Plan, Serve, WriteBack};
+pub use ratio::{Ratio, RatioError, capacity};
+pub use scheduler::{BatchStats, ExecScheduler, OrderPreserving, ScheduleError};
+pub use static_home::StaticHome;
+
+/// The largest number of executor workers of a node: worker ids fit a byte.
+pub const MAX_WORKERS: u16 = 256;

@@ -1,0 +1,127 @@
+//! `committee trace FILE`: schedules a trace of read and write sets with every scheduler, and compares them.
+//!
+//! # The trace
+//! One transaction a line, `block,txindex,reads(;),writes(;)`, in committed order; plain or gzip. Keys are any
+//! unsigned 64-bit numbers. A line starting with `#` is a comment, an empty line is skipped. A written key is also
+//! read. An empty list of reads therefore means: the transaction reads what it writes.
+//!
+//! Blocks are ignored: the stream is cut into batches of `--batch` transactions; the last may be shorter.
+//!
+//! # The base partition
+//! Ids are numbered in the order of first appearance, and `range` splits the numbers that the trace uses into m equal
+//! contiguous ranges: what appears early lives together. `hash` scatters them.
+//!
+//! # The JSON
+//! `{"schema":1,"kind":"trace","trace":{"file","transactions","accesses","keys"},"m","batch","eps","partition",
+//! "rows":[{"scheduler","batches","loads":[…],"max_over_mean","batches_above_cap","remote_reads",
+//! "remote_reads_per_txn","write_backs_per_txn","fast","affinity","fallback","us_per_batch_median"}…]}`.
+//! `accesses` counts distinct keys per transaction; `loads` are totals per worker in transactions; `eps` is a string,
+//! `"1/10"`. Only `us_per_batch_median` depends on the machine.
+
+#![allow(
+    unreachable_pub,
+    clippy::disallowed_types,
+    clippy::float_arithmetic,
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    reason = "a module of a binary, which measures and prints; no decision depends on a clock or a float"
+)]
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use flamingo_sched::{ConfigError, Ratio, ScheduleError};
+
+mod measure;
+mod read;
+mod show;
+
+use measure::measure;
+pub use read::ReadError;
+
+/// What to schedule, and how.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TraceArgs {
+    /// The trace: `block,txindex,reads(;),writes(;)` a line, plain or gzip.
+    pub file: PathBuf,
+    /// Executor workers.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub m: u16,
+    /// Transactions of a batch.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: u32,
+    /// The tolerated imbalance of a batch, a fraction.
+    #[arg(long, default_value_t = Ratio::TENTH)]
+    pub eps: Ratio,
+    /// Where keys live before anything has moved.
+    #[arg(long, value_enum, default_value_t = Partition::Range)]
+    pub partition: Partition,
+    /// Also write the result to this file.
+    #[arg(long)]
+    pub json: Option<PathBuf>,
+}
+
+/// The base partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Partition {
+    /// Equal contiguous ranges of ids in the order of first appearance.
+    Range,
+    /// Ids scattered by a hash.
+    Hash,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The trace cannot be read, or a line of it is malformed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The configuration is impossible.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A scheduler refused a batch.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// The result could not be written; what stood at its place before still does.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Reads the trace, schedules it, prints the comparison, and writes the JSON if asked.
+///
+/// # Errors
+/// [`TraceError`]; nothing is printed or written then, except that a failing JSON file comes after the printing.
+pub fn run(args: TraceArgs) -> Result<(), TraceError> {
+    let file = File::open(&args.file).map_err(|source| ReadError::Io { file: args.file.clone(), source })?;
+    let trace = read::read(&args.file, BufReader::new(file))?;
+    let rows = measure(&trace, &args)?;
+    let mut out = io::stdout().lock();
+    show::print(&mut out, &trace, &args, &rows)
+        .and_then(|()| out.flush())
+        .map_err(|source| TraceError::Write { path: "standard output".into(), source })?;
+    match &args.json {
+        None => Ok(()),
+        Some(path) => replace(path, show::json(&trace, &args, &rows).to_string().as_bytes())
+            .map_err(|source| TraceError::Write { path: path.clone(), source }),
+    }
+}
+
+/// Writes a file whole or not at all: to a temporary file beside it, then by renaming.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(content)?;
+    temporary.write_all(b"\n")?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Flamingo's executor scheduler with data fusion.
+//!
+//! **What it is.** Algorithm 3 of the paper (Flamingo §5): one pass over the batch in committed order; each
+//! transaction goes to the worker that owns most of its keys and is below its capacity, and its written keys move
+//! there. The listing did not survive in the text; the steps are a *reconstruction* from the prose, argued in
+//! `docs/algorithms-sched.md`.
+//!
+//! **Variant.** The three paths of the paper are evaluated as one argmax over the workers below capacity (the
+//! one-argmax lemma), in two forms with equal results: eight 8-bit lanes of one word for m ≤ 8, a general form else.
+//!
+//! **Deviations.** ε is a fraction and defaults to 1/10 (the paper gives none). Reads and writes vote equally, a key
+//! once. Capacity may count weights instead of transactions.
+//!
+//! **Steps**, with the paper's line ranges:
+//! 1. A3 L1: the capacity, ⌈|b|/m · (1+ε)⌉, and zero loads.
+//! 2. A3 L2-7: for each transaction, in order, count per worker the keys it owns.
+//! 3. A3 L8-13: fast, affinity or fallback path.
+//! 4. A3 L14-16: add to the load; the master owns the written keys from here on.
+
+use alloc::vec::Vec;
+
+use crate::ownership::{Ownership, SnapshotError};
+use crate::place::{Choice, Moves, place_all};
+use crate::ratio::capacity;
+use crate::{
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+};
+
+mod general;
+mod lanes;
+
+use general::General;
+use lanes::Lanes;
+
+/// Why a scheduler could not be restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The configuration is impossible.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The bytes are refused.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+/// Algorithm 3: load-aware, locality-aware, order-preserving placement with data fusion. See the module's head.
+///
+/// Per batch: O(Σ|K|) for m ≤ 8, O(Σ|K| + m · fallbacks) else. Memory: one byte per key id up to the largest met.
+#[derive(Debug)]
+pub struct Fusion {
+    ownership: Ownership,
+    eps: Ratio,
+    remap: Remap,
+    general: General,
+}
+
+impl Fusion {
+    /// A scheduler before its first batch.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which value is impossible.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        let general = General::new(config.workers);
+        Ok(Self { eps: config.eps, remap: config.remap, ownership: Ownership::new(config), general })
+    }
+
+    /// Appends the ownership and the number of batches in canonical bytes: equal histories give equal bytes, and a key
+    /// that is back at its home leaves no trace. The base partition is not part of them.
+    ///
+    /// Cost: one look at every id met so far; not for every batch.
+    pub fn snapshot(&self, out: &mut Vec<u8>) {
+        self.ownership.encode(out);
+    }
+
+    /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken. The configuration must be the same, in
+    /// particular the base partition, which the bytes cannot vouch for.
+    ///
+    /// Cost: one entry of the table, and one question to the partition, for every id up to the largest that had moved;
+    /// the configured key limit bounds what hostile bytes can ask for.
+    ///
+    /// # Errors
+    /// [`RestoreError`]: an impossible configuration, or bytes that are not a snapshot for it.
+    pub fn restore(config: Config, bytes: &[u8]) -> Result<Self, RestoreError> {
+        let mut fusion = Self::new(config)?;
+        fusion.ownership.decode(bytes)?;
+        Ok(fusion)
+    }
+
+    /// ε as configured.
+    #[must_use]
+    pub const fn eps(&self) -> Ratio {
+        self.eps
+    }
+}
+
+impl ExecScheduler for Fusion {
+    fn name(&self) -> &'static str {
+        "fusion"
+    }
+
+    fn workers(&self) -> u16 {
+        self.ownership.workers()
+    }
+
+    fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
+        let workers = self.workers();
+        let cap = capacity(batch.total_weight(), workers, self.eps); // A3 L1
+        let frame = (workers, cap, Moves::ToMaster(self.remap));
+        let owners = self.ownership.admit(batch)?;
+        Ok(match Lanes::new(batch, workers, cap) {
+            Some(mut lanes) => place_all(batch, owners, frame, plan, |_, keys, owners| lanes.choose(keys, owners)),
+            None => {
+                let general = &mut self.general;
+                general.begin();
+                place_all(batch, owners, frame, plan, |txn, keys, owners| {
+                    general.choose(keys, batch.weight(txn), owners, cap)
+                })
+            }
+        })
+    }
+
+    fn owner(&self, key: u32) -> u16 {
+        self.ownership.owner(key)
+    }
+
+    fn batches(&self) -> u64 {
+        self.ownership.batches()
+    }
+}
+
+impl OrderPreserving for Fusion {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The lanes and the general form make the same choices, to the last tie and beyond a full worker.
+        #[test]
+        fn both_forms_choose_alike(
+            workers in 1u16..=8,
+            cap in 1u64..60,
+            rows in prop::collection::vec(prop::collection::vec(0u32..24, 0..9), 1..50),
+        ) {
+            let mut batch = TxnBatch::new();
+            for row in &rows {
+                batch.push(row, &[]);
+            }
+            let mut owners: Vec<u8> = (0..24u8).map(|key| key % workers as u8).collect();
+            let cap = cap.max(capacity(rows.len() as u64, workers, Ratio::ZERO));
+            let mut general = General::new(workers);
+            general.begin();
+            let mut lanes = Lanes::new(&batch, workers, cap).unwrap();
+            for (keys, ..) in batch.rows() {
+                let one = lanes.choose(keys, &owners);
+                let two = general.choose(keys, 1, &owners, cap);
+                prop_assert_eq!((one.worker, one.votes), (two.worker, two.votes));
+                if let Some(&key) = keys.first() {
+                    owners[key as usize] = one.worker;
+                }
+            }
+        }
+    }
+
+    /// What does not fit eight 8-bit lanes is left to the general form; what just fits is not.
+    #[test]
+    fn the_lanes_have_exact_bounds() {
+        let with = |keys: u32| {
+            let mut batch = TxnBatch::new();
+            batch.push(&(0..keys).collect::<Vec<_>>(), &[]);
+            batch
+        };
+        assert!(Lanes::new(&with(255), 8, 1).is_some());
+        assert!(Lanes::new(&with(256), 8, 1).is_none());
+        assert!(Lanes::new(&with(1), 9, 1).is_none());
+        let mut weighted = with(1);
+        assert_eq!(weighted.push_weighted(&[], &[], 2), Ok(1));
+        assert!(Lanes::new(&weighted, 8, 1).is_none());
+
+        // 255 votes on the last lane, the largest count and the smallest id bits.
+        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(with(255).keys(0), &[7; 255]);
+        assert_eq!((choice.worker, choice.votes), (7, 255));
+    }
+}

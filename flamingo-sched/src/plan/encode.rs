@@ -1,0 +1,48 @@
+//! A plan as bytes, so that workers and tests can compare plans by a digest.
+
+use alloc::vec::Vec;
+
+use crate::{Fetch, Path, Plan, Producer, WriteBack};
+
+const TAG: &[u8] = b"flamingo-sched plan 1";
+
+impl Plan {
+    /// Appends the canonical bytes of the plan: equal plans give equal bytes, on any machine.
+    ///
+    /// All integers are little-endian: the tag `flamingo-sched plan 1`, m (u16), the capacity (u64), the number of
+    /// transactions (u32); then for each transaction its master (u16), path (u8: 0 fast, 1 affinity, 2 fallback),
+    /// votes (u32), and two lists with their lengths (u32) in front: fetches (key u32, from u16, producer u32 with
+    /// 2³² − 1 for the base version) and write-backs (key u32, to u16). Run lists, serve rows and loads follow from
+    /// these and the weights, and are left out.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(TAG);
+        out.extend((self.loads().len() as u16).to_le_bytes());
+        out.extend(self.cap().to_le_bytes());
+        out.extend((self.len() as u32).to_le_bytes());
+        for txn in 0..self.len() {
+            out.extend(self.master(txn).to_le_bytes());
+            out.push(match self.path(txn) {
+                Path::Fast => 0,
+                Path::Affinity => 1,
+                Path::Fallback => 2,
+            });
+            out.extend(self.votes(txn).to_le_bytes());
+            let (fetches, write_backs) = (self.fetches(txn), self.write_backs(txn));
+            out.extend((fetches.len() as u32).to_le_bytes());
+            for &Fetch { key, from, producer } in fetches {
+                out.extend(key.to_le_bytes());
+                out.extend(from.to_le_bytes());
+                let version = match producer {
+                    Producer::Base => u32::MAX,
+                    Producer::Txn(txn) => txn,
+                };
+                out.extend(version.to_le_bytes());
+            }
+            out.extend((write_backs.len() as u32).to_le_bytes());
+            for &WriteBack { key, to } in write_backs {
+                out.extend(key.to_le_bytes());
+                out.extend(to.to_le_bytes());
+            }
+        }
+    }
+}

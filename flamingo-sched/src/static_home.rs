@@ -1,0 +1,116 @@
+//! Placement by where the keys live, for ever: the PilotFish-like baseline.
+//!
+//! **What it is.** Objects are placed once and transactions follow them (Kniep et al. 2025, as Flamingo §6.3 and §7
+//! describe it): the worker at which most of a transaction's keys live is its master, whatever the load; ownership
+//! never moves, and the master sends what it wrote back to the homes (gather and scatter).
+//!
+//! **Variant.** The paper does not say how its baseline breaks ties. Here the lowest worker id wins, as in the last
+//! tie-break of Algorithm 3: blind to load, and independent of the order of keys. It leans towards low ids where
+//! transactions of two keys abound; read the baseline's imbalance with that in mind. A transaction without keys goes
+//! to its index mod m.
+//!
+//! **Deviations.** The capacity of Algorithm 3 is reported in the plan and not obeyed.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::ownership::Ownership;
+use crate::place::{Choice, Moves, place_all};
+use crate::ratio::capacity;
+use crate::{BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, ScheduleError, TxnBatch};
+
+/// Placement by majority home, with all ownership staying at home. See the module's head.
+///
+/// Per batch: O(Σ|K|). Memory as [`Fusion`](crate::Fusion).
+#[derive(Debug)]
+pub struct StaticHome {
+    ownership: Ownership,
+    eps: Ratio,
+    /// All zero between transactions.
+    votes: Vec<u32>,
+}
+
+impl StaticHome {
+    /// A scheduler before its first batch. `eps` only sets the capacity that the plan reports; `remap` has no meaning
+    /// where nothing moves.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which value is impossible.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        let votes = vec![0; usize::from(config.workers)];
+        Ok(Self { eps: config.eps, ownership: Ownership::new(config), votes })
+    }
+}
+
+impl ExecScheduler for StaticHome {
+    fn name(&self) -> &'static str {
+        "static-home"
+    }
+
+    fn workers(&self) -> u16 {
+        self.ownership.workers()
+    }
+
+    fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
+        let workers = self.workers();
+        let cap = capacity(batch.total_weight(), workers, self.eps);
+        let votes = &mut self.votes;
+        let homes = self.ownership.admit(batch)?;
+        Ok(place_all(batch, homes, (workers, cap, Moves::Nothing), plan, |txn, keys, homes| {
+            majority(txn, keys, homes, votes)
+        }))
+    }
+
+    fn owner(&self, key: u32) -> u16 {
+        self.ownership.owner(key)
+    }
+
+    fn batches(&self) -> u64 {
+        self.ownership.batches()
+    }
+}
+
+impl OrderPreserving for StaticHome {}
+
+fn majority(txn: usize, keys: &[u32], homes: &[u8], votes: &mut [u32]) -> Choice {
+    let home = |key: u32| homes[key as usize];
+    for &key in keys {
+        votes[usize::from(home(key))] += 1;
+    }
+    let homes_of_keys = keys.iter().map(|&key| home(key));
+    let best = homes_of_keys.max_by_key(|&worker| (votes[usize::from(worker)], Reverse(worker)));
+    let worker = best.unwrap_or((txn % votes.len()) as u8);
+    let choice = Choice { worker, votes: votes[usize::from(worker)] };
+    for &key in keys {
+        votes[usize::from(home(key))] = 0;
+    }
+    choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModuloPartition, Path, WriteBack};
+
+    /// §6.3, the baseline: the majority home runs, whatever its load; ties go to the lowest id; writes travel home.
+    #[test]
+    fn transactions_follow_their_keys() {
+        let mut scheduler = StaticHome::new(Config::new(3, ModuloPartition::new(3).unwrap())).unwrap();
+        let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+        batch.push(&[], &[2, 5, 1]);
+        batch.push(&[5], &[4]);
+        batch.push(&[], &[8]);
+        batch.push(&[], &[]);
+        for _ in 0..2 {
+            let stats = scheduler.schedule(&batch, &mut plan).unwrap();
+            assert_eq!((0..4).map(|txn| plan.master(txn)).collect::<Vec<_>>(), [2, 1, 2, 0]);
+            assert_eq!((stats.fast, stats.affinity, stats.fallback, stats.remote_reads), (1, 2, 1, 2));
+            assert_eq!((plan.path(2), plan.path(3)), (Path::Fast, Path::Fallback));
+            assert_eq!(plan.write_backs(0), [WriteBack { key: 1, to: 1 }]);
+            assert!(plan.write_backs(1).is_empty(), "a key only read has nothing to send back");
+            assert_eq!([1, 2, 4, 5].map(|key| scheduler.owner(key)), [1, 2, 1, 2], "ownership stays");
+        }
+    }
+}

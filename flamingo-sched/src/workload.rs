@@ -1,0 +1,170 @@
+//! Seeded workloads. Exempt from semver; here so that tests, benches, reports and simulators draw the same batches.
+
+use alloc::vec::Vec;
+
+use crate::TxnBatch;
+use crate::partition::mix;
+
+/// The splitmix64 generator: tiny, fast, the same for ever. Not for secrets.
+#[derive(Clone, Debug)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// A generator with this seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub const fn draw(&mut self) -> u64 {
+        let drawn = mix(self.0);
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        drawn
+    }
+
+    /// A number in `0..bound`; zero if `bound` is zero. Biased by less than `bound / 2³²`.
+    pub const fn below(&mut self, bound: u32) -> u32 {
+        (((self.draw() >> 32) * bound as u64) >> 32) as u32
+    }
+
+    /// True with the given chance in a hundred.
+    pub const fn percent(&mut self, chance: u32) -> bool {
+        self.below(100) < chance
+    }
+}
+
+/// How many keys a transaction has (Flamingo §6.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 2 keys in 80 of 100 transactions, else 4.
+    Light,
+    /// 2 keys in 50 of 100, 4 in 30, else 8.
+    Medium,
+    /// 4 keys in 50 of 100, 8 in 30, else 16.
+    Heavy,
+}
+
+impl Width {
+    /// All three, in the order of the paper's figures.
+    pub const ALL: [Self; 3] = [Self::Light, Self::Medium, Self::Heavy];
+
+    /// A stable name for reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Medium => "medium",
+            Self::Heavy => "heavy",
+        }
+    }
+
+    const fn keys(self, percentile: u32) -> usize {
+        match (self, percentile) {
+            (Self::Light, 0..80) | (Self::Medium, 0..50) => 2,
+            (Self::Light, _) | (Self::Medium, 50..80) | (Self::Heavy, 0..50) => 4,
+            (Self::Medium, _) | (Self::Heavy, 50..80) => 8,
+            (Self::Heavy, _) => 16,
+        }
+    }
+}
+
+/// The synthetic key sets of the scheduler microbenchmark (Flamingo §6.3.2, Fig. 9 and 10): each key comes, with the
+/// chance of `overlap`, from the last 1000 keys seen, else from all accounts alike; keys of a transaction are distinct,
+/// all read and written.
+#[derive(Clone, Debug)]
+pub struct KeySets {
+    random: SplitMix64,
+    width: Width,
+    overlap_percent: u32,
+    accounts: u32,
+    /// The last keys seen; a ring once full.
+    recent: Vec<u32>,
+    oldest: usize,
+    drawn: Vec<u32>,
+}
+
+impl KeySets {
+    /// The number of accounts of the paper, 1 M.
+    pub const ACCOUNTS: u32 = 1_000_000;
+    const RECENT: usize = 1000;
+
+    /// A workload over [`ACCOUNTS`](Self::ACCOUNTS).
+    #[must_use]
+    pub const fn new(seed: u64, width: Width, overlap_percent: u32) -> Self {
+        Self {
+            random: SplitMix64::new(seed),
+            width,
+            overlap_percent,
+            accounts: Self::ACCOUNTS,
+            recent: Vec::new(),
+            oldest: 0,
+            drawn: Vec::new(),
+        }
+    }
+
+    /// Replaces the content of `batch` by the next `transactions`.
+    pub fn fill(&mut self, batch: &mut TxnBatch, transactions: usize) {
+        batch.clear();
+        for _ in 0..transactions {
+            let keys = self.width.keys(self.random.below(100));
+            self.drawn.clear();
+            while self.drawn.len() < keys {
+                let key = self.key();
+                if !self.drawn.contains(&key) {
+                    self.drawn.push(key);
+                    self.remember(key);
+                }
+            }
+            batch.push(&[], &self.drawn);
+        }
+    }
+
+    fn key(&mut self) -> u32 {
+        if self.random.percent(self.overlap_percent) && !self.recent.is_empty() {
+            self.recent[self.random.below(self.recent.len() as u32) as usize]
+        } else {
+            self.random.below(self.accounts)
+        }
+    }
+
+    fn remember(&mut self, key: u32) {
+        if self.recent.len() < Self::RECENT {
+            self.recent.push(key);
+        } else {
+            self.recent[self.oldest] = key;
+            self.oldest = (self.oldest + 1) % Self::RECENT;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first outputs of splitmix64 with seed 0 are those that everybody has.
+    #[test]
+    fn the_generator_is_splitmix64() {
+        let mut random = SplitMix64::new(0);
+        assert_eq!([random.draw(), random.draw()], [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]);
+    }
+
+    /// §6.3.2: the widths have the shares of the paper, keys are distinct, and overlap makes them recur.
+    #[test]
+    fn key_sets_have_the_papers_shape() {
+        for (width, mean_tenths) in [(Width::Light, 24), (Width::Medium, 38), (Width::Heavy, 76)] {
+            let mut batch = TxnBatch::new();
+            let mut distinct = [0, 90].map(|overlap| {
+                KeySets::new(7, width, overlap).fill(&mut batch, 4000);
+                let tenths = batch.total_keys() * 10 / batch.len();
+                assert!((mean_tenths - 2..=mean_tenths + 2).contains(&tenths), "{width:?}: {tenths} tenths of a key");
+                let mut keys: Vec<u32> = (0..batch.len()).flat_map(|txn| batch.keys(txn).to_vec()).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                keys.len() * 100 / batch.total_keys()
+            });
+            distinct.sort_unstable();
+            assert!(distinct[0] < 20 && distinct[1] > 95, "{width:?}: {distinct:?} % of the accesses are to new keys");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Buffers are reused: after warm-up, neither filling a batch nor scheduling it allocates.
+
+#![allow(clippy::unwrap_used, clippy::std_instead_of_alloc, clippy::std_instead_of_core, reason = "tests")]
+
+use allocation_counter::measure;
+use flamingo_sched::workload::{KeySets, Width};
+use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, StaticHome, TxnBatch};
+
+const WARM_UP: usize = 5;
+
+/// Both forms of the choice, both schedulers, plain and weighted batches.
+#[test]
+fn nothing_is_allocated_after_warm_up() {
+    for workers in [8, 16, 256] {
+        let config = || Config::new(workers, HashPartition::new(workers).unwrap());
+        let schedulers: [Box<dyn ExecScheduler>; 2] =
+            [Box::new(Fusion::new(config()).unwrap()), Box::new(StaticHome::new(config()).unwrap())];
+        for mut scheduler in schedulers {
+            for heaviest in [1, 3] {
+                let mut workload = KeySets::new(9, Width::Medium, 50);
+                let mut source = TxnBatch::new();
+                let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+                let mut counted = 0;
+                // The largest id grows the ownership table once; the widest batch grows the buffers once.
+                workload.fill(&mut source, 600);
+                source.push(&[KeySets::ACCOUNTS - 1], &[]);
+                for round in 0..2 * WARM_UP {
+                    let allocations = measure(|| {
+                        copy(&source, &mut batch, heaviest);
+                        let _ = scheduler.schedule(&batch, &mut plan).unwrap();
+                    });
+                    if round >= WARM_UP {
+                        counted += allocations.count_total;
+                    }
+                    workload.fill(&mut source, 500);
+                }
+                assert_eq!(counted, 0, "{} with {workers} workers, weights to {heaviest}", scheduler.name());
+            }
+        }
+    }
+}
+
+fn copy(source: &TxnBatch, batch: &mut TxnBatch, heaviest: u64) {
+    batch.clear();
+    for (txn, id) in (0..source.len()).zip(0u64..) {
+        batch.push_weighted(source.read_only(txn), source.writes(txn), 1 + id % heaviest).unwrap();
+    }
+}
+
+/// The counter counts: a fresh plan is an allocation.
+#[test]
+fn the_counter_counts() {
+    let mut fusion = Fusion::new(Config::new(8, HashPartition::new(8).unwrap())).unwrap();
+    let mut batch = TxnBatch::new();
+    batch.push(&[], &[1, 2]);
+    let counted = measure(|| {
+        let _ = fusion.schedule(&batch, &mut Plan::new()).unwrap();
+    });
+    assert!(counted.count_total > 0);
+}

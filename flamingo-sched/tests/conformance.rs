@@ -1,0 +1,316 @@
+//! One suite over every scheduler: what the trait promises, and what each promises beyond it.
+
+#![allow(clippy::unwrap_used, clippy::std_instead_of_alloc, clippy::std_instead_of_core, reason = "tests")]
+
+mod support;
+
+use std::cell::Cell;
+
+use flamingo_sched::workload::SplitMix64;
+use flamingo_sched::{
+    BatchStats, Config, ConfigError, ExecScheduler, Fusion, HashPartition, Path, Plan, Producer, RangePartition, Ratio,
+    ScheduleError, StaticHome, TxnBatch, capacity,
+};
+use proptest::prelude::*;
+use support::node::{Node, execute_serially, initial_state};
+use support::{Base, CANDIDATES, Candidate, KEYS, Shape, check, fill, histories, shapes};
+
+/// How often each path was taken; a suite that misses one has tested nothing of it.
+#[derive(Default)]
+struct Paths([Cell<u64>; 3]);
+
+impl Paths {
+    fn count(&self, stats: BatchStats) {
+        for (cell, hits) in self.0.iter().zip([stats.fast, stats.affinity, stats.fallback]) {
+            cell.set(cell.get() + u64::from(hits));
+        }
+    }
+
+    fn report(&self, name: &str) {
+        let [fast, affinity, fallback] = self.0.each_ref().map(Cell::get);
+        println!("{name}: {fast} fast, {affinity} affinity, {fallback} fallback");
+        assert!(fast > 0 && affinity > 0 && fallback > 0, "{name} misses a path");
+    }
+}
+
+/// §3 and §5: replaying the plan is serial execution in committed order, for any number of workers, any tolerance, any
+/// partition and any timing; and masters keep what they write, or send all of it home.
+#[test]
+fn replay_is_serial_execution() {
+    for candidate in CANDIDATES {
+        let paths = Paths::default();
+        check(256, &(shapes(), histories(), any::<u64>()), |(shape, history, seed)| {
+            let mut node = Node::new(candidate.build(shape), seed);
+            let mut state = initial_state();
+            let mut batch = TxnBatch::new();
+            for transactions in &history {
+                fill(&mut batch, transactions);
+                execute_serially(&mut state, &batch);
+                node.run(&batch);
+                prop_assert_eq!(node.state(), state.clone());
+                prop_assert!(!candidate.fuses || node.plan.returned_writes() == 0);
+                paths.count(summary(&node.plan));
+            }
+            Ok(())
+        });
+        paths.report(candidate.name);
+    }
+}
+
+/// The rows of a plan are consistent with each other, with the votes, and with the numbers reported.
+#[test]
+fn rows_agree() {
+    for candidate in CANDIDATES {
+        let paths = Paths::default();
+        check(256, &(shapes(), histories()), |(shape, history)| {
+            let mut scheduler = candidate.build(shape);
+            let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+            for transactions in &history {
+                fill(&mut batch, transactions);
+                let before: Vec<_> = (0..KEYS).map(|key| scheduler.owner(key)).collect();
+                let stats = scheduler.schedule(&batch, &mut plan).unwrap();
+                prop_assert_eq!(stats, summary(&plan));
+                rows_of_one_plan_agree(&candidate, &batch, &plan, &before)?;
+                for key in 0..KEYS {
+                    let last = plan.owner_at(&batch, batch.len(), key, before[key as usize]);
+                    prop_assert_eq!(last, scheduler.owner(key));
+                }
+                paths.count(stats);
+            }
+            Ok(())
+        });
+        paths.report(candidate.name);
+    }
+}
+
+fn rows_of_one_plan_agree(
+    candidate: &Candidate,
+    batch: &TxnBatch,
+    plan: &Plan,
+    before: &[u16],
+) -> Result<(), TestCaseError> {
+    let mut remote = 0;
+    for txn in 0..batch.len() {
+        let keys = batch.keys(txn);
+        remote += keys.len() - plan.votes(txn) as usize;
+        prop_assert_eq!(plan.fetches(txn).len(), keys.len() - plan.votes(txn) as usize);
+        for (&key, version) in keys.iter().zip(batch.producers(txn)) {
+            let owner = plan.owner_at(batch, txn, key, before[key as usize]);
+            let fetch = plan.fetches(txn).iter().find(|fetch| fetch.key == key);
+            prop_assert_eq!(fetch.is_none(), owner == plan.master(txn), "what is not at hand is fetched");
+            if let Some(fetch) = fetch {
+                prop_assert_eq!((fetch.from, fetch.producer), (owner, version));
+            }
+        }
+        for back in plan.write_backs(txn) {
+            prop_assert!(back.to != plan.master(txn) && batch.writes(txn).contains(&back.key));
+        }
+    }
+    prop_assert_eq!(plan.remote_reads(), remote as u64);
+
+    let workers = plan.loads().len() as u16;
+    let (mut run, mut served) = (0, 0);
+    for w in 0..workers {
+        let list = plan.run_list(w);
+        prop_assert!(list.is_sorted() && list.iter().all(|&txn| plan.master(txn as usize) == w));
+        prop_assert_eq!(plan.loads()[usize::from(w)], list.len() as u64);
+        run += list.len();
+        let order: Vec<_> = plan.serves(w).iter().map(|row| (row.after, row.txn)).collect();
+        prop_assert!(order.is_sorted(), "serve rows are walked once");
+        for row in plan.serves(w) {
+            let mut fetches = plan.fetches(row.txn as usize).iter();
+            let same = fetches.any(|f| (f.key, f.from, f.producer) == (row.key, w, row.after));
+            prop_assert!(same && row.to == plan.master(row.txn as usize), "a serve row is a fetch row");
+        }
+        served += plan.serves(w).len();
+    }
+    prop_assert_eq!((run, served), (batch.len(), remote));
+    if candidate.obeys_capacity {
+        prop_assert!(plan.loads().iter().all(|&load| load <= plan.cap()), "no worker is above its capacity");
+    }
+    Ok(())
+}
+
+/// §5: workers with the same inputs derive identical assignments; a plan that was used before changes nothing; and a
+/// plan without rows places alike.
+#[test]
+fn schedulers_are_deterministic() {
+    for candidate in CANDIDATES {
+        check(128, &(shapes(), histories()), |(shape, history)| {
+            let mut twins = [candidate.build(shape), candidate.build(shape), candidate.build(shape)];
+            let mut batch = TxnBatch::new();
+            let mut used = Plan::new();
+            for transactions in &history {
+                fill(&mut batch, transactions);
+                let (mut fresh, mut short) = (Plan::new(), Plan::without_rows());
+                let [first, second, third] = &mut twins;
+                let stats = first.schedule(&batch, &mut used).unwrap();
+                prop_assert_eq!(stats, second.schedule(&batch, &mut fresh).unwrap());
+                prop_assert_eq!(&used, &fresh);
+                prop_assert_eq!(stats, third.schedule(&batch, &mut short).unwrap());
+                for txn in 0..batch.len() {
+                    prop_assert_eq!((short.master(txn), short.path(txn)), (used.master(txn), used.path(txn)));
+                    prop_assert!(short.fetches(txn).is_empty() && short.write_backs(txn).is_empty());
+                }
+                prop_assert_eq!(short.remote_reads(), used.remote_reads());
+            }
+            Ok(())
+        });
+    }
+}
+
+/// The order in which a transaction lists its keys decides nothing.
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    for candidate in CANDIDATES {
+        check(128, &(shapes(), histories(), any::<u64>()), |(shape, mut history, seed)| {
+            let (mut listed, mut shuffled) = (candidate.build(shape), candidate.build(shape));
+            let mut random = SplitMix64::new(seed);
+            let mut batch = TxnBatch::new();
+            let mut plans = [Plan::new(), Plan::new()];
+            for transactions in &mut history {
+                fill(&mut batch, transactions);
+                let stats = listed.schedule(&batch, &mut plans[0]).unwrap();
+                for (reads, writes) in transactions.iter_mut() {
+                    shuffle(reads, &mut random);
+                    shuffle(writes, &mut random);
+                }
+                fill(&mut batch, transactions);
+                prop_assert_eq!(stats, shuffled.schedule(&batch, &mut plans[1]).unwrap());
+                for txn in 0..batch.len() {
+                    let [one, two] = &plans;
+                    prop_assert_eq!((one.master(txn), one.votes(txn)), (two.master(txn), two.votes(txn)));
+                }
+            }
+            for key in 0..KEYS {
+                prop_assert_eq!(listed.owner(key), shuffled.owner(key));
+            }
+            Ok(())
+        });
+    }
+}
+
+/// §3: nodes with different numbers of workers and different shardings reach the same state from one committed stream.
+#[test]
+fn nodes_of_different_shapes_agree() {
+    let nodes = [(3, Base::Range), (2, Base::Hash), (3, Base::Modulo), (4, Base::Host)];
+    for candidate in CANDIDATES {
+        check(32, &histories(), |history| {
+            let mut batch = TxnBatch::new();
+            let mut states = nodes.map(|(workers, partition)| {
+                let shape = Shape { workers, eps: Ratio::TENTH, partition };
+                let mut node = Node::new(candidate.build(shape), u64::from(workers));
+                for transactions in &history {
+                    fill(&mut batch, transactions);
+                    node.run(&batch);
+                }
+                node.state()
+            });
+            let first = std::mem::take(&mut states[0]);
+            prop_assert!(states[1..].iter().all(|state| *state == first));
+            Ok(())
+        });
+    }
+}
+
+/// Every size is defined: no transaction, fewer than workers, one worker, 256 workers, transactions without keys.
+#[test]
+fn edges_are_defined() {
+    for candidate in CANDIDATES {
+        for (workers, len) in [(1, 0), (1, 9), (8, 0), (8, 3), (256, 0), (256, 5), (256, 600)] {
+            for eps in [Ratio::ZERO, Ratio::TENTH] {
+                let mut scheduler = candidate.build(Shape { workers, eps, partition: Base::Modulo });
+                let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+                for txn in 0..len {
+                    let keys: &[u32] = if txn % 3 == 0 { &[] } else { &[txn % KEYS, 7] };
+                    batch.push(&[], keys);
+                }
+                let stats = scheduler.schedule(&batch, &mut plan).unwrap();
+                assert_eq!((stats.transactions(), plan.len()), (len, len as usize));
+                assert_eq!(plan.loads().len(), usize::from(workers));
+                assert_eq!(plan.cap(), capacity(u64::from(len), workers, eps));
+                assert_eq!(plan.loads().iter().sum::<u64>(), u64::from(len));
+                assert!(!candidate.obeys_capacity || stats.max_load <= stats.cap);
+                for txn in (0..len as usize).step_by(3) {
+                    assert_eq!((plan.path(txn), plan.votes(txn)), (Path::Fallback, 0), "no keys, no votes");
+                }
+                if workers == 1 {
+                    assert_eq!(stats.remote_reads, 0, "everything is at hand");
+                }
+                assert_eq!(scheduler.batches(), 1);
+            }
+        }
+    }
+}
+
+/// A batch that names an impossible key is refused with its numbers, and nothing changes.
+#[test]
+fn a_refused_batch_changes_nothing() {
+    for (limited, misdirected) in [
+        (boxed(Fusion::new(limited())), boxed(Fusion::new(misdirected()))),
+        (boxed(StaticHome::new(limited())), boxed(StaticHome::new(misdirected()))),
+    ] {
+        let beyond = ScheduleError::KeyLimit { key: 100, limit: 100 };
+        let nowhere = ScheduleError::HomeOutOfRange { key: 40, home: 4, workers: 4 };
+        for (mut scheduler, key, error) in [(limited, 100, beyond), (misdirected, 77, nowhere)] {
+            let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+            batch.push(&[], &[1, 39]);
+            let _ = scheduler.schedule(&batch, &mut plan).unwrap();
+            let kept = plan.clone();
+            let owners: Vec<_> = (0..40).map(|key| scheduler.owner(key)).collect();
+            batch.push(&[1], &[39, key]);
+            assert_eq!(scheduler.schedule(&batch, &mut plan), Err(error));
+            assert_eq!(plan, kept);
+            assert_eq!(owners, (0..40).map(|key| scheduler.owner(key)).collect::<Vec<_>>());
+            assert_eq!(scheduler.batches(), 1);
+        }
+    }
+}
+
+fn limited() -> Config {
+    Config::new(4, HashPartition::new(4).unwrap()).key_limit(100)
+}
+
+fn misdirected() -> Config {
+    Config::new(4, |key| if key == 40 { 4 } else { 0 })
+}
+
+fn boxed<S: ExecScheduler + 'static>(scheduler: Result<S, ConfigError>) -> Box<dyn ExecScheduler> {
+    Box::new(scheduler.unwrap())
+}
+
+/// Impossible configurations are errors that carry their numbers.
+#[test]
+fn impossible_configurations_are_errors() {
+    for workers in [0, 257, u16::MAX] {
+        let config = || Config::new(workers, |_| 0);
+        assert_eq!(Fusion::new(config()).err(), Some(ConfigError::Workers { got: workers }));
+        assert_eq!(StaticHome::new(config()).err(), Some(ConfigError::Workers { got: workers }));
+        assert_eq!(RangePartition::new(workers, 9).err(), Some(ConfigError::Workers { got: workers }));
+    }
+    assert_eq!(Fusion::new(Config::new(1, |_| 0).key_limit(0)).err(), Some(ConfigError::NoKeys));
+}
+
+/// What the plan itself says, to compare with what the scheduler reported.
+fn summary(plan: &Plan) -> BatchStats {
+    let mut stats = BatchStats::default();
+    for txn in 0..plan.len() {
+        match plan.path(txn) {
+            Path::Fast => stats.fast += 1,
+            Path::Affinity => stats.affinity += 1,
+            Path::Fallback => stats.fallback += 1,
+            other => unreachable!("{other:?}"),
+        }
+        stats.remote_reads += plan.fetches(txn).len() as u64;
+        assert!(plan.fetches(txn).iter().all(|fetch| fetch.producer < Producer::Txn(txn as u32)));
+    }
+    stats.cap = plan.cap();
+    stats.max_load = plan.loads().iter().copied().max().unwrap_or(0);
+    stats
+}
+
+fn shuffle(keys: &mut [u32], random: &mut SplitMix64) {
+    for last in (1..keys.len()).rev() {
+        keys.swap(last, random.below(last as u32 + 1) as usize);
+    }
+}

@@ -1,0 +1,99 @@
+//! Ownership as bytes: a worker that joins continues as if it had been there.
+
+#![allow(clippy::unwrap_used, clippy::std_instead_of_alloc, clippy::std_instead_of_core, reason = "tests")]
+
+mod support;
+
+use flamingo_sched::workload::SplitMix64;
+use flamingo_sched::{ExecScheduler, Fusion, Plan, Ratio, RestoreError, ScheduleError, SnapshotError, TxnBatch};
+use proptest::prelude::*;
+use support::{Base, Shape, check, fill, histories, shapes};
+
+/// A restored scheduler makes the same plans, and equal histories give equal bytes.
+#[test]
+fn a_restored_scheduler_continues() {
+    check(256, &(shapes(), histories(), histories()), |(shape, before, after)| {
+        let mut fusion = Fusion::new(shape.config()).unwrap();
+        let (mut batch, mut plans) = (TxnBatch::new(), [Plan::new(), Plan::new()]);
+        for transactions in &before {
+            fill(&mut batch, transactions);
+            let _ = fusion.schedule(&batch, &mut plans[0]).unwrap();
+        }
+        let mut restored = Fusion::restore(shape.config(), &bytes(&fusion)).unwrap();
+        prop_assert_eq!(restored.batches(), before.len() as u64);
+        for transactions in &after {
+            fill(&mut batch, transactions);
+            let _ = fusion.schedule(&batch, &mut plans[0]).unwrap();
+            let _ = restored.schedule(&batch, &mut plans[1]).unwrap();
+            prop_assert_eq!(&plans[0], &plans[1]);
+        }
+        prop_assert_eq!(bytes(&fusion), bytes(&restored));
+        Ok(())
+    });
+}
+
+const SHAPE: Shape = Shape { workers: 4, eps: Ratio::TENTH, partition: Base::Modulo };
+
+fn moved() -> Fusion {
+    let mut fusion = Fusion::new(SHAPE.config()).unwrap();
+    let mut batch = TxnBatch::new();
+    batch.push(&[], &[0, 1, 2, 3]);
+    batch.push(&[], &[5, 6]);
+    let _ = fusion.schedule(&batch, &mut Plan::new()).unwrap();
+    fusion
+}
+
+/// Every way in which bytes can be wrong has its error.
+#[test]
+fn wrong_bytes_are_refused() {
+    let good = bytes(&moved());
+    let restore = |bytes: &[u8]| match Fusion::restore(SHAPE.config(), bytes).unwrap_err() {
+        RestoreError::Snapshot(error) => error,
+        other => unreachable!("{other}"),
+    };
+    let edited = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    assert_eq!(restore(b"something else"), SnapshotError::Tag);
+    assert_eq!(restore(&good[..30]), SnapshotError::Length { expected: 40, got: 30 });
+    assert_eq!(restore(&good[..good.len() - 1]), SnapshotError::Length { expected: 64, got: 63 });
+    assert_eq!(restore(&[&good[..], &[0]].concat()), SnapshotError::Length { expected: 64, got: 65 });
+    assert_eq!(restore(&edited(26, 5)), SnapshotError::Workers { expected: 4, got: 5 });
+    assert_eq!(restore(&edited(44, 9)), SnapshotError::OwnerOutOfRange { key: 1, owner: 9, workers: 4 });
+    assert_eq!(restore(&edited(46, 0)), SnapshotError::NotCanonical { key: 0 });
+    let limited = Fusion::restore(SHAPE.config().key_limit(3), &good);
+    let beyond = SnapshotError::Key(ScheduleError::KeyLimit { key: 3, limit: 3 });
+    assert_eq!(limited.unwrap_err(), RestoreError::Snapshot(beyond));
+}
+
+/// No bytes make the reader panic, and it accepts one form only: what it accepts, it writes again.
+#[test]
+fn any_bytes_are_restored_or_refused() {
+    let good = bytes(&moved());
+    let mut random = SplitMix64::new(5);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let mut tried = good.clone();
+        for _ in 0..=random.below(2) {
+            let at = 26 + random.below(tried.len() as u32 - 26) as usize;
+            tried[at] = random.below(8) as u8;
+        }
+        match Fusion::restore(SHAPE.config().key_limit(2000), &tried) {
+            Ok(fusion) => {
+                assert_eq!(bytes(&fusion), tried);
+                accepted += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{accepted} accepted, {refused} refused");
+    assert!(accepted > 0 && refused > 0);
+}
+
+fn bytes(fusion: &Fusion) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    fusion.snapshot(&mut bytes);
+    bytes
+}

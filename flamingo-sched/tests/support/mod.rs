@@ -1,0 +1,131 @@
+//! What the tests of this folder share: the schedulers under test, random histories, and a node that replays plans.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(unreachable_pub, reason = "a module of test programs")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "tests"
+)]
+
+pub mod node;
+
+use flamingo_sched::{
+    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, RangePartition, Ratio, Remap, StaticHome, TxnBatch,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+
+/// The ids that random histories use. Few, so that transactions conflict.
+pub const KEYS: u32 = 48;
+
+/// A scheduler of the conformance suite, and what it promises beyond the trait's contract.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub name: &'static str,
+    pub remap: Remap,
+    /// No worker is loaded above the capacity.
+    pub obeys_capacity: bool,
+    /// Masters keep what they write: no write travels back.
+    pub fuses: bool,
+    build: fn(Config) -> Box<dyn ExecScheduler>,
+}
+
+pub const CANDIDATES: [Candidate; 3] = [
+    Candidate {
+        name: "fusion",
+        remap: Remap::Writes,
+        obeys_capacity: true,
+        fuses: true,
+        build: |config| Box::new(Fusion::new(config).unwrap()),
+    },
+    Candidate {
+        name: "fusion/all",
+        remap: Remap::All,
+        obeys_capacity: true,
+        fuses: true,
+        build: |config| Box::new(Fusion::new(config).unwrap()),
+    },
+    Candidate {
+        name: "static-home",
+        remap: Remap::Writes,
+        obeys_capacity: false,
+        fuses: false,
+        build: |config| Box::new(StaticHome::new(config).unwrap()),
+    },
+];
+
+impl Candidate {
+    pub fn build(&self, shape: Shape) -> Box<dyn ExecScheduler> {
+        (self.build)(shape.config().remap(self.remap))
+    }
+}
+
+/// How a node is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub workers: u16,
+    pub eps: Ratio,
+    pub partition: Base,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Base {
+    Range,
+    Hash,
+    Modulo,
+    /// A host's own function: everything on the last worker.
+    Host,
+}
+
+impl Shape {
+    pub fn config(self) -> Config {
+        let m = self.workers;
+        let config = match self.partition {
+            Base::Range => Config::new(m, RangePartition::new(m, KEYS).unwrap()),
+            Base::Hash => Config::new(m, HashPartition::new(m).unwrap()),
+            Base::Modulo => Config::new(m, ModuloPartition::new(m).unwrap()),
+            Base::Host => Config::new(m, move |_| m - 1),
+        };
+        config.eps(self.eps)
+    }
+}
+
+/// Read and write sets of the transactions of consecutive batches.
+pub type History = Vec<Vec<(Vec<u32>, Vec<u32>)>>;
+
+pub fn fill(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)]) {
+    batch.clear();
+    for (reads, writes) in transactions {
+        batch.push(reads, writes);
+    }
+}
+
+pub fn shapes() -> impl Strategy<Value = Shape> {
+    let workers = prop_oneof![8 => 1u16..=16, 1 => 17u16..=256];
+    let eps = prop_oneof![
+        Just(Ratio::ZERO),
+        Just(Ratio::TENTH),
+        (0u32..40, 1u32..9).prop_map(|(numerator, denominator)| Ratio::new(numerator, denominator).unwrap()),
+    ];
+    let partition = prop_oneof![Just(Base::Range), Just(Base::Hash), Just(Base::Modulo), Just(Base::Host)];
+    (workers, eps, partition).prop_map(|(workers, eps, partition)| Shape { workers, eps, partition })
+}
+
+/// One to four batches of up to 40 transactions; duplicates in and between read and write sets, empty sets, hot keys.
+pub fn histories() -> impl Strategy<Value = History> {
+    let key = || prop_oneof![3 => 0..KEYS, 1 => 0..4u32];
+    let keys = move || prop::collection::vec(key(), 0..5);
+    prop::collection::vec(prop::collection::vec((keys(), keys()), 0..40), 1..4)
+}
+
+/// Runs `test` on `cases` values, the same ones every time.
+pub fn check<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
+    let runs = Runs { cases, failure_persistence: None, ..Runs::default() };
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    if let Err(error) = TestRunner::new_with_rng(runs, random).run(strategy, test) {
+        panic!("{error}");
+    }
+}
