@@ -1,33 +1,21 @@
-//! The command line of the committee.
+//! The binary: see [`committee::cli`].
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
-mod trace;
-
-/// A certified-DAG committee in virtual time.
-#[derive(Debug, Parser)]
-#[command(name = "committee")]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Schedule a read/write-set trace with every scheduler and compare them.
-    Trace(trace::TraceArgs),
-}
+use clap::Parser;
+use committee::cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Trace(args) => trace::run(args),
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        None => committee::main_job::run(&cli.main_job),
+        Some(Command::Run(args)) => committee::run::run(args),
+        Some(Command::Trace(args)) => committee::trace::run(args).map_err(Into::into),
     };
-    match outcome {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
+        Err(failure) => {
+            eprintln!("error: {failure}");
             ExitCode::FAILURE
         }
     }

@@ -18,18 +18,9 @@
 //! `accesses` counts distinct keys per transaction; `loads` are totals per worker in transactions; `eps` is a string,
 //! `"1/10"`. Only `us_per_batch_median` depends on the machine.
 
-#![allow(
-    unreachable_pub,
-    clippy::disallowed_types,
-    clippy::float_arithmetic,
-    clippy::std_instead_of_core,
-    clippy::std_instead_of_alloc,
-    reason = "a module of a binary, which measures and prints; no decision depends on a clock or a float"
-)]
-
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use flamingo_sched::{ConfigError, Ratio, ScheduleError};
 
@@ -37,6 +28,7 @@ mod measure;
 mod read;
 mod show;
 
+use crate::file::write_whole;
 use measure::measure;
 pub use read::ReadError;
 
@@ -97,30 +89,19 @@ pub enum TraceError {
 ///
 /// # Errors
 /// [`TraceError`]; nothing is printed or written then, except that a failing JSON file comes after the printing.
-pub fn run(args: TraceArgs) -> Result<(), TraceError> {
+pub fn run(args: &TraceArgs) -> Result<(), TraceError> {
     let file = File::open(&args.file).map_err(|source| ReadError::Io { file: args.file.clone(), source })?;
     let trace = read::read(&args.file, BufReader::new(file))?;
-    let rows = measure(&trace, &args)?;
+    let rows = measure(&trace, args)?;
     let mut out = io::stdout().lock();
-    show::print(&mut out, &trace, &args, &rows)
+    show::print(&mut out, &trace, args, &rows)
         .and_then(|()| out.flush())
         .map_err(|source| TraceError::Write { path: "standard output".into(), source })?;
     match &args.json {
         None => Ok(()),
-        Some(path) => replace(path, show::json(&trace, &args, &rows).to_string().as_bytes())
+        Some(path) => write_whole(path, &(show::json(&trace, args, &rows).to_string() + "\n"))
             .map_err(|source| TraceError::Write { path: path.clone(), source }),
     }
-}
-
-/// Writes a file whole or not at all: to a temporary file beside it, then by renaming.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(content)?;
-    temporary.write_all(b"\n")?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(path)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn fusion_balances_a_skewed_trace() {
     let json = folder.path().join("out.json");
     fs::write(&file, skewed()).unwrap();
     fs::write(&json, "what was there before").unwrap();
-    run(TraceArgs { json: Some(json.clone()), ..args(file) }).unwrap();
+    run(&TraceArgs { json: Some(json.clone()), ..args(file) }).unwrap();
 
     let result: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!((&result["schema"], &result["kind"]), (&1.into(), &"trace".into()));
@@ -133,9 +133,9 @@ fn a_failure_writes_nothing() {
     let json = folder.path().join("out.json");
     fs::write(&file, "1,0,1,2\n1,1,1\n").unwrap();
     fs::write(&json, "kept").unwrap();
-    let outcome = run(TraceArgs { json: Some(json.clone()), ..args(file) });
+    let outcome = run(&TraceArgs { json: Some(json.clone()), ..args(file) });
     assert!(matches!(outcome, Err(TraceError::Read(ReadError::Line { line: 2, .. }))));
     assert_eq!(fs::read_to_string(&json).unwrap(), "kept");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-    assert!(matches!(run(args(folder.path().join("absent.csv"))), Err(TraceError::Read(ReadError::Io { .. }))));
+    assert!(matches!(run(&args(folder.path().join("absent.csv"))), Err(TraceError::Read(ReadError::Io { .. }))));
 }

@@ -1,0 +1,100 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{ExecName, PolicyName, Scale, TieName};
+use crate::trace::TraceArgs;
+
+/// A certified-DAG committee in virtual time, with Flamingo linked in.
+///
+/// Without a command: the main job. Four validators carry 110,000 transactions a second; after a minute 90 % of them
+/// fall on one validator and 90 % on one executor worker. Four variants of the committee (no balancing, validators
+/// only, executors only, both) meet it side by side; a table and a page with plots say which of them recovers.
+#[derive(Debug, Parser)]
+#[command(name = "committee", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub main_job: MainJobArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one scenario and print, or write as JSON, what it measured.
+    #[command(args_override_self = true)]
+    Run(RunArgs),
+    /// Schedule a read/write-set trace with every scheduler there is.
+    Trace(TraceArgs),
+}
+
+/// The main job's options.
+#[derive(Debug, Args)]
+pub struct MainJobArgs {
+    /// Everything random in the run follows from it.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where the page goes.
+    #[arg(long, value_name = "FILE", default_value = "flamingo-report.html")]
+    pub out: PathBuf,
+    /// Divides bandwidth, rate, batch bytes, accounts and the header's entry cap; reported rates are scaled back.
+    #[arg(long, default_value = "1/10", value_name = "1/N")]
+    pub scale: Scale,
+    /// When the imbalance begins, in seconds of virtual time [default: 60].
+    #[arg(long, value_name = "S")]
+    pub switch: Option<u64>,
+    /// When the run ends, in seconds of virtual time [default: 460].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(10..=100_000))]
+    pub seconds: Option<u64>,
+}
+
+/// The options of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A name (balanced, skew60, skew90, skew99, exec90, both90, slow-one, slow-f, slow-f1, shift, overload) or a TOML
+    /// file; a file is what contains a dot or a slash.
+    #[arg(long, value_name = "FILE|NAME")]
+    pub scenario: String,
+    /// Everything random in the run follows from it.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How accounts move between validators.
+    #[arg(long, value_enum, default_value_t = PolicyName::Recommended)]
+    pub policy: PolicyName,
+    /// Which receiver wins at equal latency [default: rendezvous with `recommended`, else id].
+    #[arg(long, value_enum)]
+    pub tie: Option<TieName>,
+    /// How committed transactions spread over executor workers.
+    #[arg(long, value_enum, default_value_t = ExecName::Fusion)]
+    pub exec: ExecName,
+    /// Executor workers, one number for all validators or one each: `3` or `3,2,3,4`. Validators of a mixed committee
+    /// also shard their state differently.
+    #[arg(long, value_delimiter = ',', default_value = "3", value_name = "M,…", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub executors: Vec<u16>,
+    /// Offered load at full scale, in transactions per second [default: the scenario's].
+    #[arg(long, value_name = "TPS", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub rate: Option<u64>,
+    /// The share of the load on the hot validators, in percent, where the scenario is skewed [default: the scenario's].
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub skew: Option<u8>,
+    /// Validators of a named scenario [default: 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=100))]
+    pub validators: Option<u16>,
+    /// When the run ends, in seconds of virtual time [default: the scenario's].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(10..=100_000))]
+    pub seconds: Option<u64>,
+    /// When the workload of a named scenario changes, in seconds of virtual time [default: 60].
+    #[arg(long, value_name = "S")]
+    pub switch: Option<u64>,
+    /// Divides bandwidth, rate, batch bytes, accounts and the header's entry cap; reported rates are scaled back.
+    #[arg(long, default_value = "1/10", value_name = "1/N")]
+    pub scale: Scale,
+    /// Sign every request and verify it at admission and at every replica (slow: some hundred µs a request).
+    #[arg(long)]
+    pub signed: bool,
+    /// Write the result here, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,30 @@
+//! Why a command failed.
+
+use std::io;
+use std::path::Path;
+
+use crate::scenario::ScenarioError;
+use crate::sim::BuildError;
+use crate::trace::TraceError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("{0}")]
+    Option(String),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("{file}: cannot be written: {source}")]
+    Unwritable { file: String, source: io::Error },
+    #[error("{run}: the validators' state roots differ: at least one of them computed a wrong state")]
+    StateRootsDiffer { run: String },
+}
+
+impl Failure {
+    pub fn unwritable(file: &Path, source: io::Error) -> Self {
+        Self::Unwritable { file: file.display().to_string(), source }
+    }
+}

@@ -1,0 +1,27 @@
+//! A certified-DAG committee that embeds Flamingo, in virtual time.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`node`] | a validator, sans-IO: worker, primary, DAG, commit rule, ledger, balancer, executors |
+//! | [`sim`] | the driver: event queue, links, clients, measurements |
+//! | [`scenario`], [`config`] | what happens in a run, and everything a run depends on |
+//! | [`main_job`], [`run`], [`trace`] | the commands |
+//! | [`page`], [`plot`] | what people look at |
+
+pub mod cli;
+pub mod config;
+mod error;
+mod file;
+pub mod main_job;
+pub mod node;
+pub mod page;
+pub mod plot;
+mod progress;
+pub mod run;
+pub mod scenario;
+pub mod scheme;
+mod show;
+pub mod sim;
+pub mod trace;
+
+pub use error::Failure;

@@ -1,0 +1,70 @@
+//! The batches a node stores, from the moment they arrive until they are applied.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use flamingo_core::Digest;
+
+use super::message::{Batch, Header, Vertex};
+
+/// Batches by digest. A batch belongs to one header: a second header that lists it is refused, so that no
+/// transaction is counted or ordered twice by way of its batch.
+#[derive(Debug, Default)]
+pub struct BatchStore {
+    batches: BTreeMap<Digest, Stored>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    batch: Rc<Batch>,
+    claimed_by: Option<Vertex>,
+}
+
+/// What a voter finds when it looks up a header's payload.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Payload {
+    Complete,
+    Missing(Digest),
+    /// A batch of another author, or of another header.
+    Foreign(Digest),
+}
+
+impl BatchStore {
+    pub fn insert(&mut self, batch: Rc<Batch>) {
+        self.batches.entry(batch.digest).or_insert(Stored { batch, claimed_by: None });
+    }
+
+    pub fn contains(&self, digest: &Digest) -> bool {
+        self.batches.contains_key(digest)
+    }
+
+    pub fn get(&self, digest: &Digest) -> Option<&Batch> {
+        self.batches.get(digest).map(|stored| &*stored.batch)
+    }
+
+    /// Removes a batch that is being applied.
+    pub fn take(&mut self, digest: &Digest) -> Option<Rc<Batch>> {
+        self.batches.remove(digest).map(|stored| stored.batch)
+    }
+
+    /// Claims the payload of a header for it.
+    pub fn claim(&mut self, header: &Header) -> Payload {
+        for digest in &header.payload {
+            match self.batches.get(digest) {
+                None => return Payload::Missing(*digest),
+                Some(stored) => {
+                    let other = stored.claimed_by.is_some_and(|vertex| vertex != header.vertex());
+                    if other || stored.batch.author != header.author {
+                        return Payload::Foreign(*digest);
+                    }
+                }
+            }
+        }
+        for digest in &header.payload {
+            if let Some(stored) = self.batches.get_mut(digest) {
+                stored.claimed_by = Some(header.vertex());
+            }
+        }
+        Payload::Complete
+    }
+}

@@ -1,0 +1,342 @@
+//! A validator, sans-IO: [`Node::step`] takes one input at a point of virtual time and appends what the node does
+//! to a list of outputs. It owns its worker, primary, DAG, ledger, balancer, scheduler and stores; nothing is
+//! shared with another node but immutable messages.
+
+mod batches;
+pub mod consensus;
+mod dag;
+pub mod executor;
+pub mod message;
+mod primary;
+pub mod replica;
+pub mod smallbank;
+mod worker;
+
+use std::rc::Rc;
+
+use flamingo_core::policy::MigrationPolicy;
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger};
+use flamingo_core::signal::{CertificateView, LoadFieldsBuilder, verify_counts};
+use flamingo_core::{AccountId, Balancer, Committee, Digest, Evaluation, Params, Round, ValidatorId};
+
+pub use message::Lane;
+pub use worker::{Refused, Worker};
+
+use crate::scheme::Scheme;
+use crate::sim::net::Micros;
+use batches::{BatchStore, Payload};
+use consensus::Consensus;
+use executor::Executor;
+use message::{Batch, Certificate, Header, Message, Proposal, Transaction};
+use primary::Primary;
+use replica::{Checkpoint, CommittedBatch, Replica};
+use worker::Available;
+
+/// What can happen to a node.
+#[derive(Debug)]
+pub enum Input {
+    /// Clients' requests at the worker.
+    Requests(Vec<Transaction>),
+    /// Clients' latency records at the worker.
+    Latencies(Vec<Latency>),
+    /// A peer's message.
+    Message { from: ValidatorId, message: Message },
+    /// The worker's egress is empty.
+    Writable,
+    /// The time [`Node::wake_at`] named has come.
+    Wake,
+}
+
+/// What a node does.
+#[derive(Debug)]
+pub enum Output {
+    Send {
+        to: ValidatorId,
+        message: Message,
+    },
+    /// A request goes back to its client.
+    Refused(Refused),
+    /// A batch of this node committed and executed.
+    Committed(CommittedBatch),
+    /// An account changed its validator at the current place of the committed log.
+    Moved {
+        account: AccountId,
+        to: ValidatorId,
+        anchor: Round,
+    },
+    /// The balancer evaluated an anchor.
+    Evaluated(Evaluation),
+}
+
+/// What every node of a committee agrees on.
+#[derive(Debug)]
+pub struct Shared {
+    pub committee: Committee,
+    pub params: Params,
+    pub leader_seed: Digest,
+    pub batch_bytes: u64,
+}
+
+/// One validator.
+pub struct Node {
+    me: ValidatorId,
+    shared: Rc<Shared>,
+    worker: Worker,
+    primary: Primary,
+    consensus: Consensus,
+    replica: Replica,
+    balancer: Balancer<Box<dyn MigrationPolicy>>,
+    batches: BatchStore,
+    /// Headers that lack a batch or a parent; tried again whenever either arrives.
+    unchecked: Vec<Rc<Header>>,
+    /// Stored by a quorum, waiting for a header.
+    available: Vec<Available>,
+    /// Declared in the first header.
+    capacity: Option<Capacity>,
+    writable: bool,
+    deltas: Vec<AssignmentDelta>,
+}
+
+/// The parts a node is put together from.
+pub struct Parts {
+    pub worker: Worker,
+    pub ledger: MigrationLedger<Scheme>,
+    /// The log index after the genesis objects `ledger` has applied.
+    pub next_index: u64,
+    pub executor: Executor,
+    pub balancer: Balancer<Box<dyn MigrationPolicy>>,
+    pub capacity: Capacity,
+}
+
+impl Node {
+    pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
+        let Parts { worker, ledger, next_index, executor, balancer, capacity } = parts;
+        Self {
+            me,
+            primary: Primary::new(me, shared.committee.len()),
+            consensus: Consensus::new(shared.leader_seed, shared.params.get().gc_depth),
+            shared,
+            worker,
+            replica: Replica::new(me, ledger, next_index, executor),
+            balancer,
+            batches: BatchStore::default(),
+            unchecked: Vec::new(),
+            available: Vec::new(),
+            capacity: Some(capacity),
+            writable: true,
+            deltas: Vec::new(),
+        }
+    }
+
+    /// Takes one input at `now`; appends what follows from it to `outputs`, in order.
+    pub fn step(&mut self, now: Micros, input: Input, outputs: &mut Vec<Output>) {
+        match input {
+            Input::Requests(transactions) => self.requests(now, transactions, outputs),
+            Input::Latencies(records) => self.worker.publish(now, records),
+            Input::Message { from, message } => self.message(now, from, message, outputs),
+            Input::Writable => self.writable = true,
+            Input::Wake => self.worker.tick(now),
+        }
+        self.broadcast_batch(now, outputs);
+        self.propose(now, outputs);
+    }
+
+    /// When the node wants [`Input::Wake`] next, if nothing else happens before.
+    pub fn wake_at(&self) -> Option<Micros> {
+        let header = self.primary.next_round(&self.shared.committee).map(|_| self.primary.wake_at());
+        [self.worker.wake_at(), header].into_iter().flatten().min()
+    }
+
+    pub fn sub_dags(&self) -> u64 {
+        self.replica.sub_dags()
+    }
+
+    pub fn checkpoint_at(&mut self, sub_dags: u64) {
+        self.replica.checkpoint_at(sub_dags);
+    }
+
+    pub fn checkpoints(&self) -> &[Checkpoint] {
+        self.replica.checkpoints()
+    }
+
+    pub fn executor(&mut self) -> &mut Executor {
+        self.replica.executor()
+    }
+
+    fn requests(&mut self, now: Micros, transactions: Vec<Transaction>, outputs: &mut Vec<Output>) {
+        let mut refused = Vec::new();
+        self.worker.submit(now, transactions, &mut refused);
+        outputs.extend(refused.into_iter().map(Output::Refused));
+    }
+
+    fn message(&mut self, now: Micros, from: ValidatorId, message: Message, outputs: &mut Vec<Output>) {
+        match message {
+            Message::Batch(batch) => self.batch(now, from, batch, outputs),
+            Message::BatchAck(digest) => {
+                self.available.extend(self.worker.acked(from, digest, &self.shared.committee));
+            }
+            Message::Header(header) if header.author == from => self.header(header, outputs),
+            // Only an author sends its headers.
+            Message::Header(_) => {}
+            Message::Vote { header } => {
+                if let Some(certificate) = self.primary.voted(from, header, &self.shared.committee) {
+                    self.broadcast(|| Message::Certificate(Rc::clone(&certificate)), outputs);
+                    self.certificate(now, certificate, outputs);
+                }
+            }
+            Message::Certificate(certificate) => self.certificate(now, certificate, outputs),
+        }
+    }
+
+    fn batch(&mut self, now: Micros, from: ValidatorId, batch: Rc<Batch>, outputs: &mut Vec<Output>) {
+        outputs.push(Output::Send { to: from, message: Message::BatchAck(batch.digest) });
+        self.batches.insert(batch);
+        self.check_headers(outputs);
+        self.apply(now, outputs);
+    }
+
+    fn header(&mut self, header: Rc<Header>, outputs: &mut Vec<Output>) {
+        self.unchecked.push(header);
+        self.check_headers(outputs);
+    }
+
+    /// Votes for every header whose payload and parents are here and whose counts are right.
+    fn check_headers(&mut self, outputs: &mut Vec<Output>) {
+        for header in std::mem::take(&mut self.unchecked) {
+            match self.check(&header) {
+                Check::Vote => {
+                    let message = Message::Vote { header: header.digest };
+                    outputs.push(Output::Send { to: header.author, message });
+                }
+                Check::Later => self.unchecked.push(header),
+                Check::Refuse => {}
+            }
+        }
+    }
+
+    fn check(&mut self, header: &Header) -> Check {
+        let floor = self.consensus.floor();
+        if header.round < floor || self.primary.dag().get(header.vertex()).is_some() {
+            return Check::Refuse;
+        }
+        if self.primary.dag().missing_parent(&header.parents).is_some() || !self.has_quorum_of_parents(header) {
+            return Check::Later;
+        }
+        match self.batches.claim(header) {
+            Payload::Missing(_) => return Check::Later,
+            Payload::Foreign(_) => return Check::Refuse,
+            Payload::Complete => {}
+        }
+        let batches = || header.payload.iter().filter_map(|digest| self.batches.get(digest));
+        let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
+        let accounts = requests.filter(|request| request.named == header.author).map(|request| request.account);
+        let all = batches().map(|batch| batch.transactions.len() as u64).sum();
+        let Header { author, round, load, .. } = header;
+        let right = verify_counts(load, all, accounts, *author, *round, &self.shared.params).is_ok();
+        if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }
+    }
+
+    fn has_quorum_of_parents(&self, header: &Header) -> bool {
+        let Some(previous) = header.round.before(1) else { return false };
+        let stake = |author| self.shared.committee.stake(author);
+        let direct: u64 = header.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
+        previous == Round(0) || direct >= self.shared.committee.quorum()
+    }
+
+    /// A certificate: into the DAG, the tracking window and the commit rule.
+    fn certificate(&mut self, now: Micros, certificate: Rc<Certificate>, outputs: &mut Vec<Output>) {
+        let mut entered = self.primary.certified(certificate);
+        while !entered.is_empty() {
+            entered.iter().for_each(|certificate| self.entered(certificate));
+            self.apply(now, outputs);
+            entered = self.primary.collect(self.consensus.floor());
+        }
+        self.check_headers(outputs);
+        if let Some(round) = self.primary.next_round(&self.shared.committee) {
+            outputs.extend(self.balancer.round(round).map(Output::Evaluated));
+        }
+    }
+
+    fn entered(&mut self, certificate: &Certificate) {
+        let Header { author, round, load, .. } = &*certificate.header;
+        // What the window makes of it (late, a duplicate, too old) shows in the signals.
+        let _ = self.balancer.certificate(CertificateView { author: *author, round: *round, load, repeated: &[] });
+        let committed = self.consensus.certificate(certificate, self.primary.dag(), &self.shared.committee);
+        committed.into_iter().for_each(|sub_dag| self.replica.commit(sub_dag));
+    }
+
+    /// Applies every committed sub-DAG whose batches are here.
+    fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
+        while let Some(own) = self.replica.apply_next(now, &mut self.batches) {
+            outputs.extend(own.into_iter().map(Output::Committed));
+            self.assignments(outputs);
+        }
+    }
+
+    /// Tells worker, balancer and clients what the ledger changed.
+    fn assignments(&mut self, outputs: &mut Vec<Output>) {
+        self.deltas.extend(self.replica.ledger().drain_deltas());
+        for delta in self.deltas.drain(..) {
+            self.worker.assignment(&delta);
+            let status = self.balancer.delta(&delta);
+            debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
+            if let Change::Activated { account, to, anchor, .. } = delta.change {
+                outputs.push(Output::Moved { account, to, anchor });
+            }
+        }
+        let mut refused = Vec::new();
+        self.worker.purge(&mut refused);
+        outputs.extend(refused.into_iter().map(Output::Refused));
+    }
+
+    /// Hands the next batch to the egress when that is free.
+    fn broadcast_batch(&mut self, now: Micros, outputs: &mut Vec<Output>) {
+        if !self.writable {
+            return;
+        }
+        if let Some(batch) = self.worker.seal_next(now) {
+            self.writable = false;
+            self.batches.insert(Rc::clone(&batch));
+            self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);
+        }
+    }
+
+    /// Proposes a header when it is due.
+    fn propose(&mut self, now: Micros, outputs: &mut Vec<Output>) {
+        if !self.primary.is_due(now, self.available.len(), &self.shared.committee) {
+            return;
+        }
+        let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
+        let mut load = LoadFieldsBuilder::new();
+        let mut payload = Vec::new();
+        for available in self.available.drain(..) {
+            load.add_batch(&available.load).expect("sent, and far from a header's limit");
+            payload.push(available.batch.digest);
+        }
+        let proposal = Proposal {
+            parents: self.primary.parents(round, self.consensus.floor()),
+            payload,
+            load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
+            capacity: self.capacity.take(),
+            decisions: self.balancer.take_decision_list(),
+            acceptances: self.balancer.take_accept_list(),
+        };
+        let header = self.primary.propose(now, round, proposal);
+        let claimed = self.batches.claim(&header);
+        debug_assert_eq!(claimed, Payload::Complete, "a header lists this node's own batches");
+        self.broadcast(|| Message::Header(Rc::clone(&header)), outputs);
+    }
+
+    fn broadcast(&self, message: impl Fn() -> Message, outputs: &mut Vec<Output>) {
+        let peers = self.shared.committee.validators().filter(|&peer| peer != self.me);
+        outputs.extend(peers.map(|to| Output::Send { to, message: message() }));
+    }
+}
+
+/// What a voter does with a header.
+enum Check {
+    Vote,
+    /// Something it refers to is not here yet.
+    Later,
+    Refuse,
+}

@@ -1,0 +1,180 @@
+//! The worker: admits client requests, forms batches of them, and broadcasts one batch after the other as fast
+//! as its egress takes them.
+//!
+//! A batch is *formed* when it is full or old enough, and from then on it waits; it is *sealed* into bytes with a
+//! digest when its first byte goes out. What waits can therefore still be purged when an account moves away, and
+//! the time from formed to first byte is the queue delay the balancer is told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Verdict};
+use flamingo_core::signal::{BatchLoad, WorkerMeter};
+use flamingo_core::{AccountId, Committee, Digest, ValidatorId};
+
+use super::message::{Batch, TRANSACTION_BYTES, Transaction};
+use crate::scheme::Scheme;
+use crate::sim::net::Micros;
+
+/// A batch is formed at the latest this long after its first transaction came in.
+pub const BATCH_DELAY_US: Micros = 200_000;
+
+/// What a client is told about a request that will not be executed here.
+#[derive(Debug)]
+pub struct Refused {
+    pub transaction: Transaction,
+    pub verdict: Verdict,
+}
+
+/// Batches a quorum stores, ready for a header.
+#[derive(Debug)]
+pub struct Available {
+    pub batch: Rc<Batch>,
+    pub load: BatchLoad,
+}
+
+/// One worker of one node.
+#[derive(Debug)]
+pub struct Worker {
+    me: ValidatorId,
+    table: AdmissionTable<Scheme>,
+    meter: WorkerMeter,
+    batch_transactions: usize,
+    forming: Vec<Transaction>,
+    forming_since: Micros,
+    waiting: VecDeque<Waiting>,
+    latencies: Vec<Latency>,
+    in_flight: BTreeMap<Digest, InFlight>,
+    /// Accounts that moved away since the last purge.
+    leaving: BTreeMap<AccountId, Moved>,
+    sealed: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    formed: Micros,
+    transactions: Vec<Transaction>,
+    latencies: Vec<Latency>,
+}
+
+#[derive(Debug)]
+struct InFlight {
+    available: Available,
+    acked: Vec<ValidatorId>,
+}
+
+impl Worker {
+    pub fn new(me: ValidatorId, table: AdmissionTable<Scheme>, batch_bytes: u64) -> Self {
+        Self {
+            me,
+            table,
+            meter: WorkerMeter::new(),
+            batch_transactions: (batch_bytes / TRANSACTION_BYTES).max(1) as usize,
+            forming: Vec::new(),
+            forming_since: 0,
+            waiting: VecDeque::new(),
+            latencies: Vec::new(),
+            in_flight: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            sealed: 0,
+        }
+    }
+
+    /// Client requests: each is taken into the batch that forms, or comes back with its verdict.
+    pub fn submit(&mut self, now: Micros, transactions: Vec<Transaction>, refused: &mut Vec<Refused>) {
+        for transaction in transactions {
+            match self.table.admit(&transaction.request) {
+                Verdict::Accept => self.form(now, transaction),
+                verdict => refused.push(Refused { transaction, verdict }),
+            }
+        }
+    }
+
+    fn form(&mut self, now: Micros, transaction: Transaction) {
+        if self.forming.is_empty() {
+            self.forming_since = now;
+        }
+        self.forming.push(transaction);
+        if self.forming.len() >= self.batch_transactions {
+            self.close(now);
+        }
+    }
+
+    /// Clients' latency records; they travel with the next batch.
+    pub fn publish(&mut self, now: Micros, records: Vec<Latency>) {
+        if self.forming.is_empty() {
+            self.forming_since = now;
+        }
+        self.latencies.extend(records);
+    }
+
+    /// When the forming batch is due.
+    pub fn wake_at(&self) -> Option<Micros> {
+        let forming = !self.forming.is_empty() || !self.latencies.is_empty();
+        forming.then_some(self.forming_since + BATCH_DELAY_US)
+    }
+
+    /// Forms the batch that is due.
+    pub fn tick(&mut self, now: Micros) {
+        if self.wake_at().is_some_and(|due| due <= now) {
+            self.close(now);
+        }
+    }
+
+    fn close(&mut self, now: Micros) {
+        let transactions = std::mem::take(&mut self.forming);
+        let latencies = std::mem::take(&mut self.latencies);
+        self.waiting.push_back(Waiting { formed: now, transactions, latencies });
+    }
+
+    /// The next batch to broadcast, its first byte going out at `now`.
+    pub fn seal_next(&mut self, now: Micros) -> Option<Rc<Batch>> {
+        let Waiting { formed, transactions, latencies } = self.waiting.pop_front()?;
+        for transaction in &transactions {
+            self.meter.add(transaction.request.account);
+        }
+        let mut load = self.meter.seal(formed);
+        load.sent_at(now);
+        let batch = Rc::new(Batch::new(self.me, self.sealed, transactions, latencies));
+        self.sealed += 1;
+        let available = Available { batch: Rc::clone(&batch), load };
+        self.in_flight.insert(batch.digest, InFlight { available, acked: vec![self.me] });
+        Some(batch)
+    }
+
+    /// A peer stores a batch of ours; returns the batch once a quorum does.
+    pub fn acked(&mut self, from: ValidatorId, digest: Digest, committee: &Committee) -> Option<Available> {
+        let in_flight = self.in_flight.get_mut(&digest)?;
+        if !in_flight.acked.contains(&from) {
+            in_flight.acked.push(from);
+        }
+        let stake: u64 = in_flight.acked.iter().map(|&validator| committee.stake(validator)).sum();
+        if stake < committee.quorum() {
+            return None;
+        }
+        self.in_flight.remove(&digest).map(|in_flight| in_flight.available)
+    }
+
+    /// A committed change of the assignments.
+    pub fn assignment(&mut self, delta: &AssignmentDelta) {
+        let purge = self.table.apply(delta).purge;
+        self.leaving.extend(purge.map(|moved| (moved.account, moved)));
+    }
+
+    /// Takes the requests of accounts that left out of every batch not yet sealed.
+    pub fn purge(&mut self, refused: &mut Vec<Refused>) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        let leaving = std::mem::take(&mut self.leaving);
+        let batches = self.waiting.iter_mut().map(|waiting| &mut waiting.transactions);
+        for transactions in batches.chain([&mut self.forming]) {
+            let purged = transactions.extract_if(.., |transaction| leaving.contains_key(&transaction.request.account));
+            refused.extend(purged.map(|transaction| {
+                let verdict = Verdict::Moved(leaving[&transaction.request.account]);
+                Refused { transaction, verdict }
+            }));
+        }
+        self.waiting.retain(|waiting| !waiting.transactions.is_empty() || !waiting.latencies.is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! Line plots over virtual time, as SVG text.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// One line of a plot; `None` leaves a gap.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    pub name: &'a str,
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// A plot over time in seconds.
+#[derive(Clone, Debug)]
+pub struct Plot<'a> {
+    pub title: &'a str,
+    pub unit: &'a str,
+    pub lines: Vec<Line<'a>>,
+    /// A level to compare with, and its name.
+    pub level: Option<(f64, &'a str)>,
+    /// A moment to mark, and its name.
+    pub mark: Option<(f64, &'a str)>,
+}
+
+const WIDTH: u32 = 860;
+const HEIGHT: u32 = 340;
+/// Colours that stay apart for colour-blind readers and on a printed page (Okabe and Ito's set).
+const COLOURS: [RGBColor; 5] =
+    [RGBColor(0, 0, 0), RGBColor(230, 159, 0), RGBColor(86, 180, 233), RGBColor(0, 158, 115), RGBColor(213, 94, 0)];
+const GREY: RGBColor = RGBColor(120, 120, 120);
+
+impl Plot<'_> {
+    /// The plot as a complete SVG document.
+    pub fn svg(&self) -> String {
+        let mut svg = String::new();
+        self.draw(&mut svg).expect("drawing into a string cannot fail");
+        svg
+    }
+
+    fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
+        let root = SVGBackend::with_string(svg, (WIDTH, HEIGHT)).into_drawing_area();
+        root.fill(&WHITE)?;
+        let (end, top) = self.extent();
+        let mut chart = ChartBuilder::on(&root)
+            .caption(self.title, ("sans-serif", 18))
+            .margin(10)
+            .margin_right(20)
+            .x_label_area_size(36)
+            .y_label_area_size(64)
+            .build_cartesian_2d(0.0..end, 0.0..top)?;
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .bold_line_style(RGBColor(225, 225, 225))
+            .x_desc("virtual time, s")
+            .y_desc(self.unit)
+            .x_labels(10)
+            .y_labels(6)
+            .label_style(("sans-serif", 13))
+            .draw()?;
+        let small = ("sans-serif", 12).into_font().color(&GREY);
+        if let Some((level, name)) = self.level {
+            chart.draw_series(DashedLineSeries::new([(0.0, level), (end, level)], 6, 4, GREY.into()))?;
+            let style = small.clone().pos(Pos::new(HPos::Left, VPos::Bottom));
+            chart.draw_series([Text::new(name.to_owned(), (end * 0.005, level + top * 0.01), style)])?;
+        }
+        if let Some((at, name)) = self.mark {
+            chart.draw_series(DashedLineSeries::new([(at, 0.0), (at, top)], 3, 3, GREY.into()))?;
+            let style = small.pos(Pos::new(HPos::Left, VPos::Top));
+            chart.draw_series([Text::new(name.to_owned(), (at + end * 0.005, top * 0.99), style)])?;
+        }
+        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
+            let style = colour.stroke_width(2);
+            for (index, run) in runs(&line.points).into_iter().enumerate() {
+                let drawn = chart.draw_series(LineSeries::new(run, style))?;
+                if index == 0 {
+                    drawn.label(line.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+                }
+            }
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperRight)
+            .background_style(WHITE.mix(0.85))
+            .border_style(RGBColor(200, 200, 200))
+            .label_font(("sans-serif", 13))
+            .draw()?;
+        root.present()?;
+        drop(chart);
+        drop(root);
+        Ok(())
+    }
+
+    fn extent(&self) -> (f64, f64) {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let end = points().map(|point| point.0).fold(1.0, f64::max);
+        let highest = points().filter_map(|point| point.1).fold(0.0, f64::max);
+        let top = self.level.map_or(highest, |(level, _)| level.max(highest));
+        (end, if top > 0.0 { top * 1.12 } else { 1.0 })
+    }
+}
+
+/// The stretches of a line between its gaps.
+fn runs(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
+    let stretches = points.split(|(_, value)| value.is_none());
+    let whole = stretches.map(|stretch| stretch.iter().filter_map(|&(at, value)| value.map(|value| (at, value))));
+    whole.map(Iterator::collect::<Vec<_>>).filter(|run| !run.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bin without samples leaves a gap, not a zero.
+    #[test]
+    fn gaps_split_a_line() {
+        let points = [(0.0, Some(1.0)), (1.0, None), (2.0, Some(2.0)), (3.0, Some(3.0))];
+        assert_eq!(runs(&points), [vec![(0.0, 1.0)], vec![(2.0, 2.0), (3.0, 3.0)]]);
+    }
+
+    /// A plot names its lines, its level and its mark.
+    #[test]
+    fn an_svg_names_what_it_shows() {
+        let lines = vec![Line { name: "fast", points: vec![(0.0, Some(1.0)), (10.0, Some(2.0))] }];
+        let plot =
+            Plot { title: "Rate", unit: "ktps", lines, level: Some((1.5, "offered")), mark: Some((5.0, "switch")) };
+        let svg = plot.svg();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        for word in ["Rate", "ktps", "fast", "offered", "switch"] {
+            assert!(svg.contains(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
+
+use super::{Phase, Scenario, Slow};
+
+/// Every name [`named`] knows.
+pub const NAMES: [&str; 11] = [
+    "balanced", "skew60", "skew90", "skew99", "exec90", "both90", "slow-one", "slow-f", "slow-f1", "shift", "overload",
+];
+
+const SWITCH_S: u64 = 60;
+const SECONDS: u64 = 460;
+const RATE_TPS: u64 = 110_000;
+const SLOW_MBPS: u64 = 200;
+
+/// The scenario of that name for a committee of `validators`, its workload changing after `switch` seconds.
+pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenario> {
+    let switch_s = switch.unwrap_or(SWITCH_S);
+    let even = Phase::default();
+    let skew = |skew_percent| Phase { from_s: switch_s, skew_percent, ..Phase::default() };
+    let slowest = |count: u16| -> Vec<Slow> {
+        let last = validators.saturating_sub(count)..validators;
+        last.map(|validator| Slow { validator, worker_mbps: SLOW_MBPS }).collect()
+    };
+    let base = Scenario {
+        name: name.to_owned(),
+        validators,
+        rate_tps: RATE_TPS,
+        seconds: SECONDS,
+        phases: vec![even.clone()],
+        slow: Vec::new(),
+        corrupt: Vec::new(),
+    };
+    let faulty = validators.saturating_sub(1) / 3;
+    Some(match name {
+        "balanced" => base,
+        "skew60" => Scenario { phases: vec![even, skew(60)], ..base },
+        "skew90" => Scenario { phases: vec![even, skew(90)], ..base },
+        "skew99" => Scenario { phases: vec![even, skew(99)], ..base },
+        "exec90" => Scenario { phases: vec![even, Phase { hot_executor_percent: 90, ..skew(0) }], ..base },
+        "both90" => Scenario { phases: vec![even, Phase { hot_executor_percent: 90, ..skew(90) }], ..base },
+        "slow-one" => Scenario { slow: slowest(1), ..base },
+        "slow-f" => Scenario { phases: vec![even, skew(90)], slow: slowest(faulty), seconds: 1_500, ..base },
+        "slow-f1" => Scenario {
+            phases: vec![even, skew(90)],
+            slow: slowest(faulty + 1),
+            seconds: 1_500,
+            rate_tps: 65_000,
+            ..base
+        },
+        "shift" => Scenario {
+            phases: vec![even, skew(90), Phase { from_s: switch_s + 360, hotspot: 1, ..skew(90) }],
+            seconds: 960,
+            ..base
+        },
+        "overload" => Scenario { rate_tps: 160_000, ..base },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every listed name has a scenario, and its phases are in order from 0.
+    #[test]
+    fn every_name_is_known() {
+        for name in NAMES {
+            let scenario = named(name, 4, None).unwrap();
+            assert_eq!(scenario.phases[0].from_s, 0, "{name}");
+            assert!(scenario.phases.is_sorted_by_key(|phase| phase.from_s), "{name}");
+        }
+        assert_eq!(named("no-such", 4, None), None);
+    }
+}

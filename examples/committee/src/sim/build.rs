@@ -1,0 +1,304 @@
+//! Puts a committee together: keys, parameters, genesis, and one full set of Flamingo's parts per validator.
+
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use flamingo_core::hash::{Domain, Hasher};
+use flamingo_core::policy::{CappedShedding, MigrationPolicy, NeverMigrate};
+use flamingo_core::protocol::{
+    Admission, AdmissionTable, AdmitAll, Capacity, Carrier, HomeRule, Latency, LatencyEntry, LedgerConfig, LogIndex,
+    MigrationLedger, Object,
+};
+use flamingo_core::rank::KeyedHash;
+use flamingo_core::{
+    AccountId, Balancer, Committee, CommitteeError, Digest, Epoch, EpochSeed, LeaderRound, Member, Params, ParamsError,
+    PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+};
+use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
+
+use super::client::Clients;
+use super::metrics::Metrics;
+use super::net::{Egress, Micros, Uplink};
+use super::workload::Arrivals;
+use super::{Event, RefusedCounts, World};
+use crate::config::{ExecName, PolicyName, RunConfig, frame};
+use crate::node::executor::{Executor, ServiceTimes};
+use crate::node::message::Transaction;
+use crate::node::{Node, Parts, Shared, Worker};
+use crate::scenario::Phase;
+use crate::scheme::{Key, Scheme, account_key};
+
+const EPOCH: Epoch = Epoch(1);
+/// Clients publish their latencies over the first seconds, so many accounts of a region a tick.
+const LATENCIES_PER_TICK: u64 = 100;
+const REMOTE_LATENCY_US: u32 = frame::ROUND_TRIP_US as u32;
+
+/// Why a committee could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("the parameters do not fit together: {0}")]
+    Params(#[from] ParamsError),
+    #[error("the committee is not valid: {0}")]
+    Committee(#[from] CommitteeError),
+    #[error("the executors are not valid: {0}")]
+    Executors(#[from] flamingo_sched::ConfigError),
+    #[error("{validators} validators leave none of the {accounts} accounts of this scale to some of them")]
+    TooFewAccounts { validators: u16, accounts: u64 },
+}
+
+/// The clients next to one validator.
+#[derive(Debug)]
+pub struct Region {
+    pub first: AccountId,
+    accounts: u64,
+    rate_utps: u64,
+    validators: u16,
+    arrivals: Arrivals,
+    pub clients: Clients,
+    published: u64,
+    scheme: Scheme,
+    seed: u64,
+}
+
+impl Region {
+    /// The requests of one tick.
+    pub fn tick(&mut self, now: Micros, length: Micros, phase: &Phase, out: &mut Vec<Transaction>) {
+        let share = phase.share_ppm(self.home().0, self.validators);
+        let rate_utps = (u128::from(self.rate_utps) * u128::from(share) / 1_000_000) as u64;
+        for _ in 0..self.arrivals.count(rate_utps, length) {
+            let (account, operation) = self.arrivals.request(phase);
+            self.clients.submit(now, account, operation, out);
+        }
+    }
+
+    /// The next latency records to publish: 0 to the region's own validator, a round trip to every other.
+    pub fn records(&mut self) -> Vec<Latency> {
+        let until = (self.published + LATENCIES_PER_TICK).min(self.accounts);
+        let accounts = self.published..until;
+        self.published = until;
+        accounts.map(|offset| self.record(AccountId(self.first.0 + offset))).collect()
+    }
+
+    fn record(&self, account: AccountId) -> Latency {
+        let entry = |validator| LatencyEntry {
+            validator: ValidatorId(validator),
+            latency_us: if ValidatorId(validator) == self.home() { 0 } else { REMOTE_LATENCY_US },
+        };
+        let entries = (0..self.validators).map(entry).collect();
+        let record = Latency::new(EPOCH, account, 1, entries, SignatureBytes([0; 64])).expect("in validator order");
+        match self.scheme {
+            Scheme::Unsigned => record,
+            Scheme::Ed25519 => {
+                let signature = account_key(self.scheme, self.seed, account).sign(&record.signing_bytes());
+                record.signed(signature)
+            }
+        }
+    }
+
+    fn home(&self) -> ValidatorId {
+        ValidatorId((self.first.0 / self.accounts) as u16)
+    }
+}
+
+impl World {
+    /// A committee at time 0, genesis applied everywhere.
+    pub fn new(config: RunConfig) -> Result<Self, BuildError> {
+        let builder = Builder::new(&config)?;
+        let validators = config.scenario.validators;
+        let nodes: Vec<Node> =
+            (0..validators).map(|v| builder.node(ValidatorId(v))).collect::<Result<_, BuildError>>()?;
+        let regions: Vec<Region> = (0..validators).map(|region| builder.region(region)).collect();
+        let mut world = Self {
+            now: 0,
+            events: BinaryHeap::new(),
+            scheduled: 0,
+            wakes: vec![None; nodes.len()],
+            uplinks: (0..validators).map(|v| builder.uplink(v)).collect(),
+            metrics: Metrics::new(config.scenario.seconds),
+            evaluations: Vec::new(),
+            refused: RefusedCounts::default(),
+            silent: false,
+            nodes,
+            regions,
+            config,
+        };
+        for corrupt in world.config.scenario.corrupt.clone() {
+            let event = Event::Corrupt { node: ValidatorId(corrupt.validator) };
+            world.schedule(corrupt.at_s * 1_000_000, event);
+        }
+        for region in 0..world.regions.len() {
+            world.schedule(0, Event::Tick { region });
+            world.schedule_wakes(ValidatorId(region as u16), false);
+        }
+        Ok(world)
+    }
+}
+
+/// The benchmark's homes: contiguous ranges of accounts, one per validator.
+#[derive(Clone, Copy, Debug)]
+struct RegionHome {
+    accounts: u64,
+}
+
+impl HomeRule for RegionHome {
+    fn home(&self, account: AccountId, _: &Committee) -> ValidatorId {
+        ValidatorId((account.0 / self.accounts) as u16)
+    }
+}
+
+/// What all parts of one committee are made from.
+struct Builder<'a> {
+    config: &'a RunConfig,
+    shared: Rc<Shared>,
+    scheme: Scheme,
+    seed: EpochSeed,
+    accounts_per_region: u64,
+    /// Of every account, in order.
+    account_keys: Vec<PublicKey>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(config: &'a RunConfig) -> Result<Self, BuildError> {
+        let validators = config.scenario.validators;
+        let scheme = if config.signed { Scheme::Ed25519 } else { Scheme::Unsigned };
+        let member = |v| Member { key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(), stake: 1 };
+        let committee = Committee::new(EPOCH, (0..validators).map(member).collect(), &scheme)?;
+        let accounts = frame::ACCOUNTS / config.scale.0;
+        let accounts_per_region = accounts / u64::from(validators);
+        if accounts_per_region < 100 {
+            return Err(BuildError::TooFewAccounts { validators, accounts });
+        }
+        let randomness = digest_of(config.seed, "randomness");
+        let shared = Shared {
+            params: params(config)?,
+            leader_seed: digest_of(config.seed, "leader"),
+            batch_bytes: frame::BATCH_BYTES / config.scale.0,
+            committee,
+        };
+        let seed = EpochSeed::derive(EPOCH, &shared.committee.digest(), &randomness.0);
+        let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
+        let account_keys = ids.map(|account| account_key(scheme, config.seed, account).public()).collect();
+        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region, account_keys })
+    }
+
+    fn node(&self, me: ValidatorId) -> Result<Node, BuildError> {
+        let Shared { committee, params, batch_bytes, .. } = &*self.shared;
+        let (mut ledger, next_index) = self.genesis();
+        let mut worker =
+            Worker::new(me, AdmissionTable::new(me, EPOCH, params, self.scheme, self.lookup()), *batch_bytes);
+        let mut balancer = Balancer::new(me, committee, params, self.policy());
+        for delta in ledger.drain_deltas() {
+            worker.assignment(&delta);
+            let _ = balancer.delta(&delta);
+        }
+        let capacity_tps = frame::capacity_tps(self.worker_bps(me.0), self.config.scenario.validators);
+        let parts = Parts {
+            worker,
+            ledger,
+            next_index,
+            executor: self.executor(me)?,
+            balancer,
+            capacity: Capacity { epoch: EPOCH, capacity_utps: capacity_tps * 1_000_000 },
+        };
+        Ok(Node::new(me, Rc::clone(&self.shared), parts))
+    }
+
+    /// A ledger that has applied the genesis sub-DAG: every account admitted, homed to its region's validator.
+    fn genesis(&self) -> (MigrationLedger<Scheme>, u64) {
+        let Shared { committee, params, .. } = &*self.shared;
+        let per_region = self.accounts_per_region;
+        let home = RegionHome { accounts: per_region };
+        let config = LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.seed, AdmitAll);
+        let mut ledger = MigrationLedger::new(config.with_home(home));
+        let _ = ledger.begin(LeaderRound(0));
+        for (index, key) in (0..).zip(&self.account_keys) {
+            let account = AccountId(index);
+            let admission = Admission { epoch: EPOCH, account, key: *key, credential: SignatureBytes([0; 64]) };
+            let carrier = Carrier { author: home.home(account, committee), round: Round(0) };
+            let _ = ledger.apply(LogIndex(index), carrier, Object::Admission(&admission));
+        }
+        (ledger, self.account_keys.len() as u64)
+    }
+
+    /// Account ids are the benchmark's own here: a look-up key from the public seed will do.
+    fn lookup(&self) -> KeyedHash {
+        KeyedHash::new(&self.seed, Domain("committee/lookup"))
+    }
+
+    fn policy(&self) -> Box<dyn MigrationPolicy> {
+        match self.config.policy {
+            PolicyName::None => Box::new(NeverMigrate),
+            _ => Box::new(CappedShedding::new(&self.shared.params, &self.seed)),
+        }
+    }
+
+    fn executor(&self, me: ValidatorId) -> Result<Executor, BuildError> {
+        let accounts = self.account_keys.len();
+        let service_ns = 1_000_000_000 * self.config.scale.0 / frame::SERVICE_PER_SECOND;
+        let times = ServiceTimes { service_ns, remote_ns: frame::REMOTE_SERVICE_TIMES * service_ns };
+        Ok(Executor::new(self.scheduler(me, accounts)?, accounts, times))
+    }
+
+    /// Nodes of a mixed committee keep their state in different places: workers and partitions are a node's own
+    /// business, and the state must come out the same.
+    fn scheduler(&self, me: ValidatorId, accounts: usize) -> Result<Box<dyn OrderPreserving>, BuildError> {
+        let workers = self.config.workers_of(me.0);
+        let mixed = self.config.executors.iter().any(|&other| other != self.config.executors[0]);
+        let config = match me.0 % 3 {
+            1 if mixed => Config::new(workers, HashPartition::new(workers)?),
+            2 if mixed => Config::new(workers, RangePartition::new(workers, accounts as u32)?),
+            _ => Config::new(workers, ModuloPartition::new(workers)?),
+        };
+        Ok(match self.config.exec {
+            ExecName::None => Box::new(StaticHome::new(config)?),
+            ExecName::Fusion => Box::new(Fusion::new(config)?),
+        })
+    }
+
+    fn region(&self, region: u16) -> Region {
+        let first = AccountId(u64::from(region) * self.accounts_per_region);
+        let homes = vec![ValidatorId(region); self.accounts_per_region as usize];
+        let window = self.shared.params.get().nonce_window;
+        let seed = u64::from(region) + 1_000 * self.config.seed;
+        Region {
+            first,
+            accounts: self.accounts_per_region,
+            rate_utps: self.config.scenario.rate_tps * 1_000_000 / self.config.scale.0,
+            validators: self.config.scenario.validators,
+            arrivals: Arrivals::new(first, self.accounts_per_region, seed),
+            clients: Clients::new(self.scheme, self.config.seed, EPOCH, window, first, homes),
+            published: 0,
+            scheme: self.scheme,
+            seed: self.config.seed,
+        }
+    }
+
+    fn uplink(&self, validator: u16) -> Uplink {
+        let primary = frame::PRIMARY_BPS / self.config.scale.0;
+        Uplink { primary: Egress::new(primary), worker: Egress::new(self.worker_bps(validator)) }
+    }
+
+    fn worker_bps(&self, validator: u16) -> u64 {
+        let slow = self.config.scenario.slow.iter().find(|slow| slow.validator == validator);
+        slow.map_or(frame::WORKER_BPS, |slow| slow.worker_mbps * 1_000_000) / self.config.scale.0
+    }
+}
+
+fn params(config: &RunConfig) -> Result<Params, ParamsError> {
+    let mut raw = match config.policy {
+        PolicyName::Recommended => RawParams::recommended(),
+        PolicyName::None | PolicyName::Paper => RawParams::paper(),
+        PolicyName::PaperText => {
+            let mut raw = RawParams::paper();
+            raw.grace_rounds = 0;
+            raw
+        }
+    };
+    raw.receiver_tie = config.tie.into();
+    raw.max_header_entries = (u64::from(raw.max_header_entries) / config.scale.0).max(1) as u32;
+    Params::new(raw)
+}
+
+fn digest_of(seed: u64, what: &str) -> Digest {
+    Hasher::new(Domain("committee/seed")).u64(seed).bytes(what.as_bytes()).finish()
+}

@@ -1,0 +1,108 @@
+//! The clients of one region: every account numbers its requests, keeps at most a nonce window of them in the
+//! air, and sends each to the validator the committed log assigns. A request that comes back because the account
+//! moved is signed again for the new validator and goes out under its old number and its old submission time.
+
+use std::collections::VecDeque;
+
+use flamingo_core::protocol::Request;
+use flamingo_core::{AccountId, Epoch, Nonce, SignatureBytes, ValidatorId};
+
+use super::net::Micros;
+use crate::node::message::Transaction;
+use crate::node::smallbank::Operation;
+use crate::scheme::{Scheme, account_key};
+
+/// All accounts of a region.
+#[derive(Debug)]
+pub struct Clients {
+    scheme: Scheme,
+    seed: u64,
+    epoch: Epoch,
+    window: u64,
+    first: u64,
+    accounts: Vec<Account>,
+}
+
+#[derive(Debug)]
+struct Account {
+    assigned: ValidatorId,
+    /// The number of the next request.
+    next: u64,
+    /// The lowest number without an answer, and the answered ones above it.
+    base: u64,
+    answered: u64,
+    /// Made, and not sent because the window is full.
+    held: VecDeque<(Micros, Operation)>,
+}
+
+impl Clients {
+    pub fn new(scheme: Scheme, seed: u64, epoch: Epoch, window: u8, first: AccountId, homes: Vec<ValidatorId>) -> Self {
+        let account = |assigned| Account { assigned, next: 0, base: 0, answered: 0, held: VecDeque::new() };
+        Self {
+            scheme,
+            seed,
+            epoch,
+            window: u64::from(window),
+            first: first.0,
+            accounts: homes.into_iter().map(account).collect(),
+        }
+    }
+
+    /// A new request of `account`: sent now, or held until the window has room for it.
+    pub fn submit(&mut self, now: Micros, account: AccountId, operation: Operation, out: &mut Vec<Transaction>) {
+        self.slot(account).held.push_back((now, operation));
+        self.send_held(account, out);
+    }
+
+    /// A request of `account` has an answer and will not be sent again.
+    pub fn answered(&mut self, account: AccountId, nonce: Nonce, out: &mut Vec<Transaction>) {
+        let slot = self.slot(account);
+        if nonce.0 >= slot.base {
+            slot.answered |= 1 << (nonce.0 - slot.base);
+            let done = slot.answered.trailing_ones();
+            slot.answered = slot.answered.checked_shr(done).unwrap_or(0);
+            slot.base += u64::from(done);
+        }
+        self.send_held(account, out);
+    }
+
+    /// A request came back unexecuted: sign it for the validator assigned now.
+    pub fn again(&self, refused: Transaction) -> Transaction {
+        let Transaction { request, operation, submitted } = refused;
+        self.transaction(request.account, request.nonce, operation, submitted)
+    }
+
+    /// The committed log moved `account`.
+    pub fn moved(&mut self, account: AccountId, to: ValidatorId) {
+        self.slot(account).assigned = to;
+    }
+
+    fn send_held(&mut self, account: AccountId, out: &mut Vec<Transaction>) {
+        loop {
+            let window = self.window;
+            let slot = self.slot(account);
+            if slot.next >= slot.base + window {
+                return;
+            }
+            let Some((submitted, operation)) = slot.held.pop_front() else { return };
+            let nonce = Nonce(slot.next);
+            slot.next += 1;
+            out.push(self.transaction(account, nonce, operation, submitted));
+        }
+    }
+
+    fn transaction(&self, account: AccountId, nonce: Nonce, operation: Operation, submitted: Micros) -> Transaction {
+        let named = self.accounts[(account.0 - self.first) as usize].assigned;
+        let signature = SignatureBytes([0; 64]);
+        let mut request =
+            Request { epoch: self.epoch, account, nonce, named, operation: operation.digest(), signature };
+        if self.scheme == Scheme::Ed25519 {
+            request.signature = account_key(self.scheme, self.seed, account).sign(&request.signing_bytes());
+        }
+        Transaction { request, operation, submitted }
+    }
+
+    fn slot(&mut self, account: AccountId) -> &mut Account {
+        &mut self.accounts[(account.0 - self.first) as usize]
+    }
+}

@@ -1,0 +1,210 @@
+//! What a run measured, in bins of ten seconds of virtual time, and the summary of it.
+//!
+//! - A transaction counts once, at the validator whose batch carried it: committed when that validator applies it,
+//!   executed when that validator's executors have executed it *and* everything before it in the log.
+//! - Latency counts from the client's submission; a bin's latency is the mean over all transactions that complete
+//!   in it, `None` where none does.
+//! - Rates are scaled back to full scale; counts of migrations are not (they are what happened).
+
+use super::net::Micros;
+
+/// The width of a bin, in seconds.
+pub const BIN_S: u64 = 10;
+/// Recovered means: this share of the offered rate.
+const BACK_SHARE: f64 = 0.97;
+/// … or within so many seconds of the balanced latency.
+const LATENCY_BACK_S: f64 = 1.0;
+const FORWARD_BINS: usize = 3;
+
+/// Sums of one bin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    committed: u64,
+    commit_latency_us: u64,
+    executed: u64,
+    e2e_latency_us: u64,
+    migrations: u64,
+}
+
+/// Collects during a run.
+#[derive(Debug)]
+pub struct Metrics {
+    bins: Vec<Sums>,
+    migrations: u64,
+    anchors: std::collections::BTreeSet<u64>,
+}
+
+impl Metrics {
+    /// For a run of so many seconds; a last bin that is not whole is left out.
+    pub fn new(seconds: u64) -> Self {
+        Self { bins: vec![Sums::default(); (seconds / BIN_S) as usize], migrations: 0, anchors: Default::default() }
+    }
+
+    pub fn committed(&mut self, submitted: Micros, at: Micros) {
+        if let Some(bin) = self.bin(at) {
+            bin.committed += 1;
+            bin.commit_latency_us += at - submitted;
+        }
+    }
+
+    pub fn executed(&mut self, submitted: Micros, at: Micros) {
+        if let Some(bin) = self.bin(at) {
+            bin.executed += 1;
+            bin.e2e_latency_us += at - submitted;
+        }
+    }
+
+    pub fn migrated(&mut self, anchor: u64, at: Micros) {
+        self.migrations += 1;
+        self.anchors.insert(anchor);
+        if let Some(bin) = self.bin(at) {
+            bin.migrations += 1;
+        }
+    }
+
+    fn bin(&mut self, at: Micros) -> Option<&mut Sums> {
+        self.bins.get_mut((at / (BIN_S * 1_000_000)) as usize)
+    }
+
+    /// The bins, rates multiplied by `scale`.
+    pub fn bins(&self, scale: u64) -> Vec<Bin> {
+        let rate = |count: u64| (count * scale) as f64 / BIN_S as f64;
+        let mean = |sum_us: u64, count: u64| (count > 0).then(|| sum_us as f64 / count as f64 / 1e6);
+        let bin = |(index, sums): (usize, &Sums)| Bin {
+            t_s: index as u64 * BIN_S,
+            committed_tps: rate(sums.committed),
+            executed_tps: rate(sums.executed),
+            commit_latency_s: mean(sums.commit_latency_us, sums.committed),
+            e2e_latency_s: mean(sums.e2e_latency_us, sums.executed),
+            migrations: sums.migrations,
+        };
+        self.bins.iter().enumerate().map(bin).collect()
+    }
+
+    /// The summary over `bins`, recovery counted from `switch_s`.
+    pub fn summary(&self, bins: &[Bin], offered_tps: f64, switch_s: u64) -> Summary {
+        let switch = ((switch_s / BIN_S) as usize).min(bins.len());
+        // Start-up is no balanced load: the first bin fills the pipeline.
+        let before = if switch > 1 { &bins[1..switch] } else { bins.get(1..).unwrap_or_default() };
+        let after = &bins[switch..];
+        let last = &bins[bins.len().saturating_sub(FORWARD_BINS)..];
+        let balanced_latency = mean(before.iter().filter_map(|bin| bin.commit_latency_s));
+        let latency_is_back = |window: &[Bin]| {
+            let latencies: Vec<f64> = window.iter().filter_map(|bin| bin.commit_latency_s).collect();
+            let complete = latencies.len() == window.len();
+            let near = mean(latencies.into_iter()).zip(balanced_latency);
+            complete && near.is_some_and(|(now, then)| (now - then).abs() <= LATENCY_BACK_S)
+        };
+        let rate_is_back = |window: &[Bin]| {
+            mean(window.iter().map(|bin| bin.committed_tps)).is_some_and(|rate| rate >= BACK_SHARE * offered_tps)
+        };
+        let since_switch =
+            |bin: Option<usize>| bin.map(|bin| (bin as u64 * BIN_S + (switch as u64 * BIN_S)) - switch_s);
+        Summary {
+            balanced_tps: mean(before.iter().map(|bin| bin.committed_tps)),
+            balanced_latency_s: balanced_latency,
+            dip_tps: after.iter().map(|bin| bin.committed_tps).reduce(f64::min),
+            end_committed_tps: mean(last.iter().map(|bin| bin.committed_tps)),
+            end_executed_tps: mean(last.iter().map(|bin| bin.executed_tps)),
+            back_after_s: since_switch(back_from(after, rate_is_back)),
+            latency_back_after_s: since_switch(back_from(after, latency_is_back)),
+            migrations: self.migrations,
+            waves: self.anchors.len() as u64,
+        }
+    }
+}
+
+/// The first bin from which every window of three bins passes.
+fn back_from(bins: &[Bin], passes: impl Fn(&[Bin]) -> bool) -> Option<usize> {
+    let windows: Vec<bool> = bins.windows(FORWARD_BINS).map(passes).collect();
+    let failed = windows.iter().rposition(|passed| !passed);
+    let first = failed.map_or(0, |last_failure| last_failure + 1);
+    (first < windows.len()).then_some(first)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Ten seconds of a run.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Bin {
+    pub t_s: u64,
+    pub committed_tps: f64,
+    pub executed_tps: f64,
+    pub commit_latency_s: Option<f64>,
+    pub e2e_latency_s: Option<f64>,
+    pub migrations: u64,
+}
+
+/// A run in a line.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Summary {
+    /// Mean committed rate before the switch, start-up left out.
+    pub balanced_tps: Option<f64>,
+    #[serde(skip)]
+    pub balanced_latency_s: Option<f64>,
+    /// The lowest committed rate of a bin after the switch.
+    pub dip_tps: Option<f64>,
+    pub end_committed_tps: Option<f64>,
+    pub end_executed_tps: Option<f64>,
+    pub back_after_s: Option<u64>,
+    pub latency_back_after_s: Option<u64>,
+    pub migrations: u64,
+    pub waves: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bins(rates: &[f64], latencies: &[f64]) -> Vec<Bin> {
+        let bin = |(index, (&rate, &latency)): (usize, (&f64, &f64))| Bin {
+            t_s: index as u64 * BIN_S,
+            committed_tps: rate,
+            executed_tps: rate,
+            commit_latency_s: Some(latency),
+            e2e_latency_s: Some(latency),
+            migrations: 0,
+        };
+        rates.iter().zip(latencies).enumerate().map(bin).collect()
+    }
+
+    /// Recovery starts at the first bin from which every forward mean of three stays at 0.97 of the offered rate.
+    #[test]
+    fn back_is_for_good() {
+        let rates = [10.0, 100.0, 50.0, 120.0, 140.0, 60.0, 100.0, 99.0, 98.0, 100.0];
+        let latencies = [1.0, 1.0, 5.0, 9.0, 9.0, 9.0, 1.5, 1.5, 1.5, 3.1];
+        let bins = bins(&rates, &latencies);
+        let summary = Metrics::new(100).summary(&bins, 100.0, 20);
+        assert_eq!(summary.balanced_tps, Some(100.0));
+        assert_eq!(summary.dip_tps, Some(50.0));
+        // Windows from the switch: 103, 107, 100, 86, 99, 99.
+        assert_eq!(summary.back_after_s, Some(40));
+        // The last latency window is (1.5 + 1.5 + 3.1) / 3 = 2.03, more than a second above 1.
+        assert_eq!(summary.latency_back_after_s, None);
+        assert_eq!(summary.end_committed_tps, Some(99.0));
+    }
+
+    /// A run that never falls is back at once; one too short to tell is not.
+    #[test]
+    fn short_runs_do_not_recover() {
+        let steady = bins(&[100.0; 6], &[1.0; 6]);
+        assert_eq!(Metrics::new(60).summary(&steady, 100.0, 20).back_after_s, Some(0));
+        assert_eq!(Metrics::new(40).summary(&steady[..4], 100.0, 20).back_after_s, None);
+    }
+
+    /// Latency is null where nothing completes, and what completes after the end is not counted.
+    #[test]
+    fn empty_bins_have_no_latency() {
+        let mut metrics = Metrics::new(20);
+        metrics.committed(1_000_000, 3_000_000);
+        metrics.executed(1_000_000, 30_000_000);
+        let bins = metrics.bins(10);
+        assert_eq!(bins[0].committed_tps, 1.0);
+        assert_eq!(bins[0].commit_latency_s, Some(2.0));
+        assert_eq!((bins[0].executed_tps, bins[0].e2e_latency_s), (0.0, None));
+        assert_eq!(bins[1].commit_latency_s, None);
+    }
+}

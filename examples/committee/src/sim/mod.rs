@@ -1,0 +1,362 @@
+//! The virtual-time driver: one event queue, egress-limited links, constant latency. Deterministic by seed: events
+//! at one time run in the order they were scheduled, and nothing else decides anything.
+
+mod build;
+mod client;
+pub mod metrics;
+pub mod net;
+mod workload;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use flamingo_core::protocol::{Outcome, Reason, Verdict};
+use flamingo_core::{AccountId, Evaluation, Nonce, ValidatorId};
+
+use crate::config::{RunConfig, frame};
+use crate::node::message::{Message, Transaction};
+use crate::node::replica::{Checkpoint, CommittedBatch};
+use crate::node::{Input, Node, Output, Refused};
+use build::Region;
+use metrics::Metrics;
+use net::{Micros, Uplink};
+
+pub use build::BuildError;
+
+/// Clients make their requests in ticks of this length.
+const TICK_US: Micros = 10_000;
+const ONE_WAY_US: Micros = frame::ROUND_TRIP_US / 2;
+/// After the end, replicas get this long to reach the foremost one.
+const CATCH_UP_US: Micros = 60_000_000;
+
+/// A committee, its clients and the network between them.
+pub struct World {
+    config: RunConfig,
+    now: Micros,
+    events: BinaryHeap<Reverse<Scheduled>>,
+    scheduled: u64,
+    nodes: Vec<Node>,
+    /// Per node: when its next wake-up is in the queue.
+    wakes: Vec<Option<Micros>>,
+    uplinks: Vec<Uplink>,
+    regions: Vec<Region>,
+    metrics: Metrics,
+    evaluations: Vec<Evaluation>,
+    refused: RefusedCounts,
+    /// Clients make no more requests.
+    silent: bool,
+}
+
+/// How often clients had to send again, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusedCounts {
+    /// Told before the request was sealed.
+    pub at_admission: u64,
+    /// Broadcast and committed for nothing.
+    pub after_commit: u64,
+}
+
+#[derive(Debug)]
+struct Scheduled {
+    at: Micros,
+    sequence: u64,
+    event: Event,
+}
+
+#[derive(Debug)]
+enum Event {
+    Tick {
+        region: usize,
+    },
+    /// Requests reach a validator.
+    Arrive {
+        at: ValidatorId,
+        transactions: Vec<Transaction>,
+    },
+    /// Answers reach a region.
+    Answer {
+        region: usize,
+        answered: Vec<(AccountId, Nonce)>,
+        again: Vec<Transaction>,
+    },
+    Deliver {
+        to: ValidatorId,
+        from: ValidatorId,
+        message: Message,
+    },
+    Writable {
+        node: ValidatorId,
+    },
+    Wake {
+        node: ValidatorId,
+    },
+    Corrupt {
+        node: ValidatorId,
+    },
+}
+
+impl World {
+    /// Runs to the end; `progress` is told every second of virtual time.
+    pub fn run(&mut self, mut progress: impl FnMut(u64)) {
+        let end = self.config.scenario.seconds * 1_000_000;
+        let mut second = 0;
+        while let Some(Reverse(Scheduled { at, event, .. })) = self.events.pop() {
+            if at > end {
+                break;
+            }
+            self.now = at;
+            if at / 1_000_000 > second {
+                second = at / 1_000_000;
+                progress(second);
+            }
+            self.handle(event);
+        }
+        self.now = end;
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// What the first validator's balancer said at each anchor.
+    pub fn evaluations(&self) -> &[Evaluation] {
+        &self.evaluations
+    }
+
+    pub fn sent_again(&self) -> RefusedCounts {
+        self.refused
+    }
+
+    pub fn nodes(&mut self) -> &mut [Node] {
+        &mut self.nodes
+    }
+
+    /// Lets every replica reach the place in the log where the foremost one stands, clients silent from now on;
+    /// then whether all replicas had equal roots there and at every checkpoint on the way.
+    pub fn roots_equal(&mut self) -> bool {
+        self.silent = true;
+        let foremost = self.nodes.iter().map(Node::sub_dags).max().unwrap_or(0);
+        self.nodes.iter_mut().for_each(|node| node.checkpoint_at(foremost));
+        let deadline = self.now + CATCH_UP_US;
+        while self.nodes.iter().any(|node| node.sub_dags() < foremost) {
+            let Some(Reverse(Scheduled { at, event, .. })) = self.events.pop() else { return false };
+            if at > deadline {
+                return false;
+            }
+            self.now = at;
+            self.handle(event);
+        }
+        let (first, others) = self.nodes.split_first().expect("a committee has validators");
+        let up_to_foremost = |node: &Node| -> Vec<Checkpoint> {
+            node.checkpoints().iter().copied().filter(|checkpoint| checkpoint.sub_dags <= foremost).collect()
+        };
+        let expected = up_to_foremost(first);
+        !expected.is_empty() && others.iter().all(|node| up_to_foremost(node) == expected)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Tick { region } => self.tick(region),
+            Event::Arrive { at, transactions } => self.step(at, Input::Requests(transactions)),
+            Event::Answer { region, answered, again } => self.answer(region, answered, again),
+            Event::Deliver { to, from, message } => self.step(to, Input::Message { from, message }),
+            Event::Writable { node } => self.step(node, Input::Writable),
+            Event::Wake { node } => {
+                self.wakes[node.index()] = None;
+                self.step(node, Input::Wake);
+            }
+            Event::Corrupt { node } => self.nodes[node.index()].executor().corrupt_next_write(),
+        }
+    }
+
+    fn schedule(&mut self, at: Micros, event: Event) {
+        self.events.push(Reverse(Scheduled { at, sequence: self.scheduled, event }));
+        self.scheduled += 1;
+    }
+
+    /// A region's clients make their requests of one tick.
+    fn tick(&mut self, region: usize) {
+        if self.silent {
+            return;
+        }
+        let phase = self.config.scenario.phase(self.now / 1_000_000);
+        let mut sent = Vec::new();
+        self.regions[region].tick(self.now, TICK_US, phase, &mut sent);
+        self.send_requests(region, sent);
+        let records = self.regions[region].records();
+        if !records.is_empty() {
+            let home = ValidatorId(region as u16);
+            self.step(home, Input::Latencies(records));
+        }
+        self.schedule(self.now + TICK_US, Event::Tick { region });
+    }
+
+    /// Sends requests to the validators they name; a region is next to its own validator.
+    fn send_requests(&mut self, region: usize, transactions: Vec<Transaction>) {
+        let mut by_validator: Vec<Vec<Transaction>> = Vec::new();
+        by_validator.resize_with(self.nodes.len(), Vec::new);
+        for transaction in transactions {
+            by_validator[transaction.request.named.index()].push(transaction);
+        }
+        for (validator, transactions) in by_validator.into_iter().enumerate() {
+            if !transactions.is_empty() {
+                let at = ValidatorId(validator as u16);
+                self.schedule(self.now + distance(region, validator), Event::Arrive { at, transactions });
+            }
+        }
+    }
+
+    fn answer(&mut self, region: usize, answered: Vec<(AccountId, Nonce)>, again: Vec<Transaction>) {
+        let mut sent = Vec::new();
+        for (account, nonce) in answered {
+            self.regions[region].clients.answered(account, nonce, &mut sent);
+        }
+        sent.extend(again.into_iter().map(|refused| self.regions[region].clients.again(refused)));
+        self.send_requests(region, sent);
+    }
+
+    fn step(&mut self, node: ValidatorId, input: Input) {
+        let mut outputs = Vec::new();
+        self.nodes[node.index()].step(self.now, input, &mut outputs);
+        let mut answers = Answers::new(self.regions.len());
+        let mut broadcast = false;
+        for output in outputs {
+            broadcast |= matches!(output, Output::Send { message: Message::Batch(_), .. });
+            self.output(node, output, &mut answers);
+        }
+        for (region, RegionAnswers { answered, again }) in answers.0.into_iter().enumerate() {
+            if !answered.is_empty() || !again.is_empty() {
+                let at = self.now + distance(region, node.index());
+                self.schedule(at, Event::Answer { region, answered, again });
+            }
+        }
+        self.schedule_wakes(node, broadcast);
+    }
+
+    fn output(&mut self, node: ValidatorId, output: Output, answers: &mut Answers) {
+        match output {
+            Output::Send { to, message } => self.transmit(node, to, message),
+            Output::Refused(refused) => self.send_back(refused, answers),
+            Output::Committed(batch) => self.committed(batch, answers),
+            Output::Moved { account, to, anchor } => {
+                let region = self.region_of(account);
+                if region == node.index() {
+                    self.regions[region].clients.moved(account, to);
+                }
+                if node == ValidatorId(0) {
+                    self.metrics.migrated(anchor.0, self.now);
+                }
+            }
+            Output::Evaluated(evaluation) if node == ValidatorId(0) => self.evaluations.push(evaluation),
+            Output::Evaluated(_) => {}
+        }
+    }
+
+    fn transmit(&mut self, from: ValidatorId, to: ValidatorId, message: Message) {
+        let egress = self.uplinks[from.index()].lane(message.lane());
+        let left = egress.send(self.now, message.wire_bytes());
+        self.schedule(left + ONE_WAY_US, Event::Deliver { to, from, message });
+    }
+
+    /// A request that was not sealed goes back to its client, unless a copy of it is on its way already.
+    fn send_back(&mut self, refused: Refused, answers: &mut Answers) {
+        let Refused { transaction, verdict } = refused;
+        let region = self.region_of(transaction.request.account);
+        if verdict != Verdict::Duplicate {
+            self.refused.at_admission += 1;
+            answers.again(region, transaction);
+        }
+    }
+
+    /// A validator's own batch has committed: count it, and answer its clients.
+    fn committed(&mut self, committed: CommittedBatch, answers: &mut Answers) {
+        let CommittedBatch { batch, outcomes, executed } = committed;
+        let mut executed = executed.into_iter();
+        for (transaction, outcome) in batch.transactions.iter().zip(outcomes) {
+            let Transaction { request, submitted, .. } = transaction;
+            let region = self.region_of(request.account);
+            match outcome {
+                Outcome::Executed => {
+                    self.metrics.committed(*submitted, self.now);
+                    if let Some(at) = executed.next() {
+                        self.metrics.executed(*submitted, at);
+                    }
+                    answers.answered(region, request.account, request.nonce);
+                }
+                Outcome::NoOp(Reason::NonceUsed | Reason::NonceTooOld) => {
+                    answers.answered(region, request.account, request.nonce);
+                }
+                _ => {
+                    self.refused.after_commit += 1;
+                    answers.again(region, transaction.clone());
+                }
+            }
+        }
+    }
+
+    /// Puts the node's next wake-up into the queue, and the moment its worker's egress is empty.
+    fn schedule_wakes(&mut self, node: ValidatorId, broadcast: bool) {
+        if broadcast {
+            let empty = self.uplinks[node.index()].worker.empty_at();
+            self.schedule(empty, Event::Writable { node });
+        }
+        let wanted = self.nodes[node.index()].wake_at().map(|at| at.max(self.now));
+        let queued = self.wakes[node.index()];
+        if let Some(at) = wanted.filter(|&at| queued.is_none_or(|queued| at < queued)) {
+            self.wakes[node.index()] = Some(at);
+            self.schedule(at, Event::Wake { node });
+        }
+    }
+
+    fn region_of(&self, account: AccountId) -> usize {
+        self.regions.partition_point(|region| region.first <= account) - 1
+    }
+}
+
+/// A region's clients are next to their own validator and one link away from the others.
+fn distance(region: usize, validator: usize) -> Micros {
+    if region == validator { 0 } else { ONE_WAY_US }
+}
+
+/// Answers to clients that one step of a node caused, by region.
+struct Answers(Vec<RegionAnswers>);
+
+#[derive(Clone, Default)]
+struct RegionAnswers {
+    answered: Vec<(AccountId, Nonce)>,
+    again: Vec<Transaction>,
+}
+
+impl Answers {
+    fn new(regions: usize) -> Self {
+        Self(vec![RegionAnswers::default(); regions])
+    }
+
+    fn answered(&mut self, region: usize, account: AccountId, nonce: Nonce) {
+        self.0[region].answered.push((account, nonce));
+    }
+
+    fn again(&mut self, region: usize, transaction: Transaction) {
+        self.0[region].again.push(transaction);
+    }
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.sequence) == (other.at, other.sequence)
+    }
+}
+
+impl Eq for Scheduled {}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}

@@ -1,0 +1,191 @@
+//! Runs of the committee as a user starts them, at a small scale.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Runs `committee run` with JSON output into a fresh folder; returns the process and the JSON.
+fn run(arguments: &[&str]) -> (Output, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("result.json");
+    let output = committee(&[&["run", "--scale", "1/100", "--json", json.to_str().unwrap()], arguments].concat());
+    let text = std::fs::read_to_string(&json).unwrap_or_else(|_| "null".to_owned());
+    (output, serde_json::from_str(&text).unwrap())
+}
+
+fn committee(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_committee")).args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("a number: {value}"))
+}
+
+/// The documented schema: exactly these fields, in this order of magnitude.
+#[test]
+fn the_json_has_the_documented_fields() {
+    let (output, json) = run(&["--scenario", "balanced", "--seconds", "30"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let mut expected =
+        ["schema", "scenario", "seed", "scale", "policy", "tie", "exec", "offered_tps", "bins", "summary"];
+    expected.sort_unstable();
+    assert_eq!(keys(&json), expected);
+    let mut bin = ["t_s", "committed_tps", "executed_tps", "commit_latency_s", "e2e_latency_s", "migrations"];
+    bin.sort_unstable();
+    assert_eq!(keys(&json["bins"][0]), bin);
+    let mut summary = [
+        "balanced_tps",
+        "dip_tps",
+        "end_committed_tps",
+        "end_executed_tps",
+        "back_after_s",
+        "latency_back_after_s",
+        "migrations",
+        "waves",
+        "state_roots_equal",
+        "wall_s",
+    ];
+    summary.sort_unstable();
+    assert_eq!(keys(&json["summary"]), summary);
+    assert_eq!((json["schema"].as_u64(), json["scale"].as_str()), (Some(1), Some("1/100")));
+    assert_eq!(json["bins"].as_array().unwrap().len(), 3);
+}
+
+/// The same seed gives the same bytes apart from `wall_s`, another seed others.
+#[test]
+fn a_run_is_a_function_of_its_seed() {
+    let measured = |seed: &str| {
+        let (output, mut json) = run(&["--scenario", "both90", "--switch", "20", "--seconds", "60", "--seed", seed]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        json["summary"].as_object_mut().unwrap().remove("wall_s").unwrap();
+        json["seed"] = Value::Null;
+        json.to_string()
+    };
+    let first = measured("1");
+    assert_eq!(first, measured("1"));
+    assert_ne!(first, measured("2"));
+}
+
+/// Validators with different numbers of executor workers and different shardings reach one state.
+#[test]
+fn mixed_executors_reach_one_state() {
+    for exec in ["fusion", "none"] {
+        let arguments =
+            ["--scenario", "both90", "--switch", "10", "--seconds", "50", "--executors", "3,2,3,4", "--exec", exec];
+        let (output, json) = run(&arguments);
+        assert!(output.status.success(), "{exec}: {}", stderr(&output));
+        assert_eq!(json["summary"]["state_roots_equal"], Value::Bool(true), "{exec}");
+    }
+}
+
+/// One corrupted write in one validator's store makes the run fail, and the result says why.
+#[test]
+fn a_corrupted_write_fails_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = |name: &str, fault: &str| {
+        let file = folder.path().join(name);
+        let text = format!("name = \"fault\"\nvalidators = 4\nrate = 20000\nseconds = 30\n{fault}");
+        std::fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let (sound, json) = run(&["--scenario", &scenario("sound.toml", "")]);
+    assert!(sound.status.success(), "{}", stderr(&sound));
+    assert_eq!(json["summary"]["state_roots_equal"], Value::Bool(true));
+
+    let (corrupt, json) = run(&["--scenario", &scenario("corrupt.toml", "[[corrupt-write]]\nvalidator = 2\nat = 5\n")]);
+    assert!(!corrupt.status.success());
+    assert!(stderr(&corrupt).contains("state roots differ"), "{}", stderr(&corrupt));
+    assert_eq!(json["summary"]["state_roots_equal"], Value::Bool(false));
+}
+
+/// Flamingo §6.2.1: under a balanced load, and under a light one however skewed, nothing moves.
+#[test]
+fn nothing_moves_without_overload() {
+    for arguments in [["--scenario", "balanced", "--rate", "110000"], ["--scenario", "skew90", "--rate", "20000"]] {
+        for policy in ["paper", "recommended"] {
+            let (output, json) =
+                run(&[&arguments[..], &["--policy", policy, "--switch", "20", "--seconds", "100"][..]].concat());
+            assert!(output.status.success(), "{}", stderr(&output));
+            assert_eq!(json["summary"]["migrations"], 0, "{arguments:?} {policy}");
+        }
+    }
+}
+
+/// Flamingo §6.4: with both layers balanced, accounts move and the executed rate ends above what no balancing leaves.
+#[test]
+fn balancing_helps() {
+    let end = |policy: &str, exec: &str| {
+        let arguments =
+            ["--scenario", "both90", "--switch", "20", "--seconds", "200", "--policy", policy, "--exec", exec];
+        let (output, json) = run(&arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        (number(&json["summary"]["end_executed_tps"]), json["summary"]["migrations"].as_u64().unwrap())
+    };
+    let (none, no_moves) = end("none", "none");
+    let (both, moves) = end("paper", "fusion");
+    assert_eq!(no_moves, 0);
+    assert!(moves > 0);
+    assert!(both > 1.5 * none, "{both} against {none}");
+}
+
+/// With signatures checked at admission and at every replica, requests take effect as before.
+#[test]
+fn signed_requests_are_executed() {
+    let (output, json) =
+        run(&["--scenario", "balanced", "--rate", "20000", "--seconds", "20", "--scale", "1/1000", "--signed"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let executed = number(&json["bins"][1]["executed_tps"]);
+    assert!((18_000.0..=22_000.0).contains(&executed), "{executed}");
+}
+
+/// Bad options and files are refused with what would be valid, and leave no result behind.
+#[test]
+fn refusals_teach() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.toml");
+    std::fs::write(&bad, "name = \"x\"\nvalidators = 4\nrate = 0\nseconds = 30\n").unwrap();
+    let bad = bad.to_str().unwrap();
+    for (arguments, words) in [
+        (vec!["--scenario", "skew91"], vec!["skew91", "skew90", "both90"]),
+        (vec!["--scenario", bad], vec!["bad.toml:3", "rate = 0", "1 to"]),
+        (vec!["--scenario", "no/such.toml"], vec!["no/such.toml"]),
+        (vec!["--scenario", "balanced", "--skew", "50"], vec!["--skew", "no skewed phase"]),
+        (vec!["--scenario", "balanced", "--executors", "3,2"], vec!["--executors", "1 or 4"]),
+        (vec!["--scenario", "balanced", "--executors", "0"], vec!["1..=256"]),
+        (vec!["--scenario", "balanced", "--executors", "17"], vec!["--executors", "17 x 600 Mbps", "10 Gbps"]),
+        (vec!["--scenario", "balanced", "--scale", "1/0"], vec!["1/N"]),
+        (vec!["--scenario", bad, "--switch", "5"], vec!["--switch", "named"]),
+    ] {
+        let (output, json) = run(&arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(words.iter().all(|word| stderr(&output).contains(word)), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(json, Value::Null, "{arguments:?}");
+    }
+}
+
+/// A result that cannot be written is an error that names the file.
+#[test]
+fn an_unwritable_result_is_named() {
+    let output = committee(&[
+        "run",
+        "--scenario",
+        "balanced",
+        "--scale",
+        "1/1000",
+        "--seconds",
+        "10",
+        "--json",
+        "no/such/dir.json",
+    ]);
+    assert!(!output.status.success());
+    assert!(stderr(&output).contains("no/such/dir.json"), "{}", stderr(&output));
+    assert!(!Path::new("no").exists());
+}
