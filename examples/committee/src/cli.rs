@@ -39,6 +39,9 @@ pub struct MainJobArgs {
     /// Where the page goes.
     #[arg(long, value_name = "FILE", default_value = "flamingo-report.html")]
     pub out: PathBuf,
+    /// Write the plot of the executed rate here, too, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
     /// Divides bandwidth, rate, batch bytes, accounts and the header's entry cap; reported rates are scaled back.
     #[arg(long, default_value = "1/10", value_name = "1/N")]
     pub scale: Scale,

@@ -44,6 +44,9 @@ pub fn run(args: &MainJobArgs) -> Result<(), Failure> {
 
     print!("{}", table(&results));
     write_whole(&args.out, &page::main_job(&results)).map_err(|source| Failure::unwritable(&args.out, source))?;
+    if let Some(picture) = &args.picture {
+        write_whole(picture, &page::recovery(&results)).map_err(|source| Failure::unwritable(picture, source))?;
+    }
     println!("\nThe page with the plots: {}", args.out.display());
     let differing = VARIANTS.iter().zip(&results).find(|(_, result)| !result.summary.state_roots_equal);
     match differing {

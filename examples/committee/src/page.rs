@@ -32,8 +32,7 @@ pub fn main_job(results: &[RunResult]) -> String {
 
 /// The executed rate alone: the picture of the README.
 pub fn recovery(results: &[RunResult]) -> String {
-    let executed = plots(results).into_iter().next();
-    executed.map_or_else(String::new, |plot| plot.svg())
+    plots(results)[0].svg()
 }
 
 fn plots<'a>(results: &'a [RunResult]) -> Vec<Plot<'a>> {
@@ -108,11 +107,11 @@ const HEAD: &str = "<!DOCTYPE html>
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
 <title>Flamingo: a committee under imbalance</title>
 <style>
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 900px; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 960px; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; }
 table { border-collapse: collapse; margin: 1.5rem 0; font-variant-numeric: tabular-nums; display: block; overflow-x: auto; }
-th, td { padding: 0.3rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd; font-size: 0.87rem; }
-tr > th:first-child { text-align: left; }
+th, td { padding: 0.3rem 0.5rem; text-align: right; border-bottom: 1px solid #ddd; font-size: 0.82rem; }
+tr > th:first-child { text-align: left; white-space: nowrap; }
 figure { margin: 1.2rem 0; }
 svg { max-width: 100%; height: auto; }
 </style>

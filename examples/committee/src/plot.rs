@@ -22,8 +22,12 @@ pub struct Plot<'a> {
     pub mark: Option<(f64, &'a str)>,
 }
 
-const WIDTH: u32 = 860;
-const HEIGHT: u32 = 340;
+const WIDTH: u32 = 940;
+const HEIGHT: u32 = 320;
+/// The legend stands right of the plot, where no line can cross it.
+const LEGEND_WIDTH: u32 = 150;
+/// The first line is the widest: lines that coincide stay visible one behind the other.
+const WIDEST: u32 = 7;
 /// Colours that stay apart for colour-blind readers and on a printed page (Okabe and Ito's set).
 const COLOURS: [RGBColor; 5] =
     [RGBColor(0, 0, 0), RGBColor(230, 159, 0), RGBColor(86, 180, 233), RGBColor(0, 158, 115), RGBColor(213, 94, 0)];
@@ -37,14 +41,15 @@ impl Plot<'_> {
         svg
     }
 
-    fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
+    fn draw(&self, svg: &mut String) -> Drawn {
         let root = SVGBackend::with_string(svg, (WIDTH, HEIGHT)).into_drawing_area();
         root.fill(&WHITE)?;
+        let (area, legend) = root.split_horizontally(WIDTH - LEGEND_WIDTH);
+        self.draw_legend(&legend)?;
         let (end, top) = self.extent();
-        let mut chart = ChartBuilder::on(&root)
+        let mut chart = ChartBuilder::on(&area)
             .caption(self.title, ("sans-serif", 18))
             .margin(10)
-            .margin_right(20)
             .x_label_area_size(36)
             .y_label_area_size(64)
             .build_cartesian_2d(0.0..end, 0.0..top)?;
@@ -56,6 +61,8 @@ impl Plot<'_> {
             .y_desc(self.unit)
             .x_labels(10)
             .y_labels(6)
+            .x_label_formatter(&|value| format!("{value}"))
+            .y_label_formatter(&|value| format!("{value}"))
             .label_style(("sans-serif", 13))
             .draw()?;
         let small = ("sans-serif", 12).into_font().color(&GREY);
@@ -69,25 +76,22 @@ impl Plot<'_> {
             let style = small.pos(Pos::new(HPos::Left, VPos::Top));
             chart.draw_series([Text::new(name.to_owned(), (at + end * 0.005, top * 0.99), style)])?;
         }
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
-            let style = colour.stroke_width(2);
-            for (index, run) in runs(&line.points).into_iter().enumerate() {
-                let drawn = chart.draw_series(LineSeries::new(run, style))?;
-                if index == 0 {
-                    drawn.label(line.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-                }
+        for (line, style) in self.lines.iter().zip(styles()) {
+            for run in runs(&line.points) {
+                chart.draw_series(LineSeries::new(run, style))?;
             }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         root.present()?;
-        drop(chart);
-        drop(root);
+        Ok(())
+    }
+
+    fn draw_legend(&self, area: &Canvas<'_>) -> Drawn {
+        let font = ("sans-serif", 13).into_font();
+        for (row, (line, style)) in (0..).zip(self.lines.iter().zip(styles())) {
+            let y = 48 + row * 22;
+            area.draw(&PathElement::new([(4, y), (26, y)], style))?;
+            area.draw(&Text::new(line.name, (34, y - 6), font.clone()))?;
+        }
         Ok(())
     }
 
@@ -98,6 +102,16 @@ impl Plot<'_> {
         let top = self.level.map_or(highest, |(level, _)| level.max(highest));
         (end, if top > 0.0 { top * 1.12 } else { 1.0 })
     }
+}
+
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+fn styles() -> impl Iterator<Item = ShapeStyle> {
+    COLOURS.iter().cycle().enumerate().map(|(index, colour)| {
+        let width = WIDEST.saturating_sub(2 * index as u32).max(2);
+        colour.stroke_width(width)
+    })
 }
 
 /// The stretches of a line between its gaps.
