@@ -216,10 +216,11 @@ impl Node {
 
     fn check(&mut self, header: &Header) -> Check {
         let floor = self.consensus.floor();
-        if header.round < floor || self.primary.dag().get(header.vertex()).is_some() {
+        let passed = header.round < floor || self.primary.dag().get(header.vertex()).is_some();
+        if passed || !self.has_sound_parents(header) {
             return Check::Refuse;
         }
-        if self.primary.dag().missing_parent(&header.parents).is_some() || !self.has_quorum_of_parents(header) {
+        if self.primary.dag().missing_parent(&header.parents).is_some() {
             return Check::Later;
         }
         match self.batches.claim(header) {
@@ -236,11 +237,13 @@ impl Node {
         if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }
     }
 
-    fn has_quorum_of_parents(&self, header: &Header) -> bool {
+    /// Parents in order, each once, all of earlier rounds, and a quorum of the round before. Round 0 has no headers.
+    fn has_sound_parents(&self, header: &Header) -> bool {
         let Some(previous) = header.round.before(1) else { return false };
+        let in_order = header.parents.is_sorted_by(|a, b| a < b) && header.parents.iter().all(|p| p.round <= previous);
         let stake = |author| self.shared.committee.stake(author);
         let direct: u64 = header.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
-        previous == Round(0) || direct >= self.shared.committee.quorum()
+        in_order && (previous == Round(0) || direct >= self.shared.committee.quorum())
     }
 
     /// A certificate: into the DAG, the tracking window and the commit rule.
@@ -259,7 +262,8 @@ impl Node {
 
     fn entered(&mut self, certificate: &Certificate) {
         let Header { author, round, load, .. } = &*certificate.header;
-        // What the window makes of it (late, a duplicate, too old) shows in the signals.
+        // Nothing repeats: a worker's table takes each (account, nonce) once. What the window makes of the certificate
+        // (late, a duplicate, too old) shows in the signals.
         let _ = self.balancer.certificate(CertificateView { author: *author, round: *round, load, repeated: &[] });
         let committed = self.consensus.certificate(certificate, self.primary.dag(), &self.shared.committee);
         committed.into_iter().for_each(|sub_dag| self.replica.commit(sub_dag));
