@@ -102,25 +102,16 @@ impl<P: MigrationPolicy> Balancer<P> {
     /// The balancer of validator `me`, at round 0, switched on.
     #[must_use]
     pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P) -> Self {
-        let window = TrackingWindow::new(committee, params);
-        Self::from_parts(me, committee, params, policy, window, CommittedView::new(committee.len()))
+        Self::over(me, committee, params, policy, CommittedView::new(committee.len()))
     }
 
-    /// The same with the host's secret key for account look-ups; see [`TrackingWindow::with_lookup`].
+    /// The same with the host's secret key for account look-ups in the committed view.
     #[must_use]
     pub fn with_lookup(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
-        let window = TrackingWindow::with_lookup(committee, params, &lookup);
-        Self::from_parts(me, committee, params, policy, window, CommittedView::with_lookup(committee.len(), lookup))
+        Self::over(me, committee, params, policy, CommittedView::with_lookup(committee.len(), lookup))
     }
 
-    fn from_parts(
-        me: ValidatorId,
-        committee: &Committee,
-        params: &Params,
-        policy: P,
-        window: TrackingWindow,
-        view: CommittedView,
-    ) -> Self {
+    fn over(me: ValidatorId, committee: &Committee, params: &Params, policy: P, view: CommittedView) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -130,7 +121,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             frontier_lag: raw.frontier_lag,
             patience_rounds: raw.freshness_rounds / 2,
             max_list_entries: raw.max_list_entries,
-            window,
+            window: TrackingWindow::new(committee, params),
             view,
             policy,
             enabled: true,
