@@ -149,7 +149,8 @@ impl<P: MigrationPolicy> Balancer<P> {
     }
 
     /// The DAG has reached `round`. Evaluates the anchor that is due, if any; `None` when none is, or when it waits for
-    /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor.
+    /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor. Say it as the DAG
+    /// advances: certificates more than lag + T_fresh above the window are refused.
     ///
     /// Cost: the window's rounds that enter and leave; at an anchor, the policy.
     pub fn round(&mut self, round: Round) -> Option<Evaluation> {
@@ -208,11 +209,13 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.enabled
     }
 
-    /// After a restart: anchors up to `anchor` do not fire. The host persists the anchor of a decision list before the
+    /// After a restart: anchors up to `anchor` do not fire, and the window moves up to it; for certificates far above,
+    /// say [`round`](Self::round) first. The host persists the anchor of a decision list before the
     /// header that carries it leaves.
     pub fn resume_after(&mut self, anchor: Round) {
         self.anchor = self.anchor.max(Round(anchor.0 / self.anchor_period * self.anchor_period));
         self.waiting = None;
+        self.window.advance(self.behind(self.anchor, self.frontier_lag));
     }
 
     /// The highest anchor that fired.
