@@ -58,6 +58,7 @@ pub struct Balancer<P> {
 
 /// What became of an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
 pub struct Evaluation {
     /// r.
@@ -72,6 +73,7 @@ pub struct Evaluation {
 
 /// An evaluation that took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Evaluated {
     /// What it read: with these and [`Balancer::view`] the policy can be asked about single accounts.
     pub signals: WindowSignals,
@@ -83,6 +85,7 @@ pub struct Evaluated {
 
 /// Why an anchor was not evaluated. Baselines and the previous evaluation are as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum EvaluationSkip {
     /// The committed log has not gone beyond the snapshot.
@@ -102,25 +105,16 @@ impl<P: MigrationPolicy> Balancer<P> {
     /// The balancer of validator `me`, at round 0, switched on.
     #[must_use]
     pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P) -> Self {
-        let window = TrackingWindow::new(committee, params);
-        Self::from_parts(me, committee, params, policy, window, CommittedView::new(committee.len()))
+        Self::over(me, committee, params, policy, CommittedView::new(committee.len()))
     }
 
-    /// The same with the host's secret key for account look-ups; see [`TrackingWindow::with_lookup`].
+    /// The same with the host's secret key for account look-ups in the committed view.
     #[must_use]
     pub fn with_lookup(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
-        let window = TrackingWindow::with_lookup(committee, params, &lookup);
-        Self::from_parts(me, committee, params, policy, window, CommittedView::with_lookup(committee.len(), lookup))
+        Self::over(me, committee, params, policy, CommittedView::with_lookup(committee.len(), lookup))
     }
 
-    fn from_parts(
-        me: ValidatorId,
-        committee: &Committee,
-        params: &Params,
-        policy: P,
-        window: TrackingWindow,
-        view: CommittedView,
-    ) -> Self {
+    fn over(me: ValidatorId, committee: &Committee, params: &Params, policy: P, view: CommittedView) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -130,7 +124,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             frontier_lag: raw.frontier_lag,
             patience_rounds: raw.freshness_rounds / 2,
             max_list_entries: raw.max_list_entries,
-            window,
+            window: TrackingWindow::new(committee, params),
             view,
             policy,
             enabled: true,
@@ -158,7 +152,8 @@ impl<P: MigrationPolicy> Balancer<P> {
     }
 
     /// The DAG has reached `round`. Evaluates the anchor that is due, if any; `None` when none is, or when it waits for
-    /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor.
+    /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor. Say it as the DAG
+    /// advances: certificates more than lag + T_fresh above the window are refused.
     ///
     /// Cost: the window's rounds that enter and leave; at an anchor, the policy.
     pub fn round(&mut self, round: Round) -> Option<Evaluation> {
@@ -217,11 +212,13 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.enabled
     }
 
-    /// After a restart: anchors up to `anchor` do not fire. The host persists the anchor of a decision list before the
+    /// After a restart: anchors up to `anchor` do not fire, and the window moves up to it; for certificates far above,
+    /// say [`round`](Self::round) first. The host persists the anchor of a decision list before the
     /// header that carries it leaves.
     pub fn resume_after(&mut self, anchor: Round) {
         self.anchor = self.anchor.max(Round(anchor.0 / self.anchor_period * self.anchor_period));
         self.waiting = None;
+        self.window.advance(self.behind(self.anchor, self.frontier_lag));
     }
 
     /// The highest anchor that fired.

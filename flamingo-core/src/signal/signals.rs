@@ -58,8 +58,7 @@ pub struct ValidatorSignals {
     pub queue_delay_us: SelfMeasured<u64>,
     /// W̃_v *before* this evaluation, in 1/1024 µs; the first time, W̄_v.
     pub baseline: SelfMeasured<i64>,
-    /// n_{v,a} ≥ 1 for the listed accounts: each account once, **in no particular order**. A policy must not depend
-    /// on the order.
+    /// n_{v,a} ≥ 1 for the listed accounts: each account once, in any order. A policy must not depend on the order.
     pub accounts: Vec<(AccountId, u32)>,
     /// Counted transactions of accounts beyond the headers' lists.
     pub rest_transactions: Validated<u64>,

@@ -16,10 +16,9 @@ use super::memory::EvaluationMemory;
 use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
-use crate::id::{AccountId, Digest, Round, ValidatorId};
+use crate::id::{AccountId, Round, ValidatorId};
 use crate::math::weighted_lower_median;
 use crate::params::Params;
-use crate::rank::KeyedHash;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +66,7 @@ pub enum Added {
 ///
 /// Memory, with n validators and m entries a header: rows for w + 1 + lag + T_fresh rounds at most, each n headers of
 /// at most 4 bytes per entry inside the window and 8 above it (16 where the count is not 1), and per validator a
-/// tally of the accounts in the window at up to 30 bytes each. Nothing is allocated for a stranger.
+/// tally of the accounts in the window at up to 24 bytes each. Nothing is allocated for a stranger.
 #[derive(Clone, Debug)]
 pub struct TrackingWindow {
     stakes: Box<[u64]>,
@@ -107,7 +106,7 @@ enum Accounts {
 }
 
 /// Sums over the window of one author.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Sums {
     certificates: u32,
     transactions: u64,
@@ -120,16 +119,9 @@ struct Sums {
 }
 
 impl TrackingWindow {
-    /// An empty window over rounds 1 to w, whose account look-ups have a public key.
+    /// An empty window over rounds 1 to w.
     #[must_use]
     pub fn new(committee: &Committee, params: &Params) -> Self {
-        Self::with_lookup(committee, params, &KeyedHash::from_digest(&Digest([0; 32])))
-    }
-
-    /// The same with the host's secret look-up key, for hosts that let clients choose account ids. The key speeds
-    /// look-ups against adversarial ids and changes no signal.
-    #[must_use]
-    pub fn with_lookup(committee: &Committee, params: &Params, lookup: &KeyedHash) -> Self {
         let raw = params.get();
         let kept = raw.window_rounds + 1 + raw.frontier_lag + raw.freshness_rounds;
         Self {
@@ -139,7 +131,7 @@ impl TrackingWindow {
             frontier_lag: raw.frontier_lag,
             base: 0,
             rounds: (0..kept).map(|_| RoundRows::default()).collect(),
-            sums: (0..committee.len() as u64).map(|v| Sums::new(lookup.hash2(v, 0))).collect(),
+            sums: committee.members().iter().map(|_| Sums::default()).collect(),
             memory: EvaluationMemory::new(params),
         }
     }
@@ -150,7 +142,8 @@ impl TrackingWindow {
         Round(self.base + self.window_rounds)
     }
 
-    /// Adds a certificate. Cost: one hash look-up per entry when its round is in the window, a copy when above.
+    /// Adds a certificate. Cost: one step through the author's ordered accounts when its round is in the window, a copy
+    /// of the entries when above.
     pub fn add(&mut self, certificate: CertificateView<'_>) -> Added {
         let (author, round) = (certificate.author.index(), certificate.round.0);
         if author >= self.stakes.len() {
@@ -327,38 +320,20 @@ impl Row {
 }
 
 impl Sums {
-    const fn new(lookup_seed: u64) -> Self {
-        Self::over(Tally::new(lookup_seed))
-    }
-
-    const fn over(tally: Tally) -> Self {
-        Self {
-            certificates: 0,
-            transactions: 0,
-            counted: 0,
-            rest_transactions: 0,
-            rest_accounts: 0,
-            delay_sum_us: 0,
-            delay_samples: 0,
-            tally,
-        }
-    }
-
     fn clear(&mut self) {
-        let mut tally = core::mem::replace(&mut self.tally, Tally::new(0));
+        let mut tally = core::mem::take(&mut self.tally);
         tally.clear();
-        *self = Self::over(tally);
+        *self = Self { tally, ..Self::default() };
     }
 
     /// Counts a waiting row.
     fn enter(&mut self, row: &mut Row) {
         let Accounts::Waiting { once, more } = core::mem::replace(&mut row.accounts, Accounts::Retired) else { return };
-        let tally = &mut self.tally;
         let listed = once.len() as u64 + more.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
-        row.accounts = Accounts::Counted {
-            once: once.iter().map(|&account| tally.add(account, 1)).collect(),
-            more: more.iter().map(|&(account, count)| (tally.add(account, count), count)).collect(),
-        };
+        let (mut once_slots, mut more_slots) = (Vec::with_capacity(once.len()), Vec::with_capacity(more.len()));
+        self.tally.add(once.iter().map(|&account| (account, 1)), |slot, _| once_slots.push(slot));
+        self.tally.add(more.iter().copied(), |slot, count| more_slots.push((slot, count)));
+        row.accounts = Accounts::Counted { once: once_slots.into(), more: more_slots.into() };
         self.certificates += 1;
         self.transactions += row.transactions;
         self.counted += listed + row.rest_transactions;
