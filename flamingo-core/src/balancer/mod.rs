@@ -259,7 +259,7 @@ impl<P: MigrationPolicy> Balancer<P> {
         let snapshot = self.snapshot();
         let result = if self.view.is_complete_to(snapshot) {
             self.window.signals(self.anchor).map(|signals| self.decide(signals)).map_err(EvaluationSkip::from)
-        } else if self.round.0 >= self.anchor.0 + self.patience_rounds {
+        } else if self.round.0 - self.anchor.0 >= self.patience_rounds {
             Err(EvaluationSkip::SnapshotBehind { head: self.view.head(), snapshot })
         } else {
             return None;
