@@ -51,7 +51,8 @@ pub enum Input<'a> {
     Lost(&'a [Request]),
     /// An accept list will not commit: its certificate was garbage-collected.
     AcceptsLost(&'a AcceptList),
-    /// A header is due. Answered by [`Output::Header`].
+    /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head,
+    /// so it does not come between the objects of one.
     Propose {
         /// Its round.
         round: Round,

@@ -58,6 +58,7 @@ pub struct Balancer<P> {
 
 /// What became of an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
 pub struct Evaluation {
     /// r.
@@ -72,6 +73,7 @@ pub struct Evaluation {
 
 /// An evaluation that took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Evaluated {
     /// What it read: with these and [`Balancer::view`] the policy can be asked about single accounts.
     pub signals: WindowSignals,
@@ -83,6 +85,7 @@ pub struct Evaluated {
 
 /// Why an anchor was not evaluated. Baselines and the previous evaluation are as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum EvaluationSkip {
     /// The committed log has not gone beyond the snapshot.
@@ -256,7 +259,7 @@ impl<P: MigrationPolicy> Balancer<P> {
         let snapshot = self.snapshot();
         let result = if self.view.is_complete_to(snapshot) {
             self.window.signals(self.anchor).map(|signals| self.decide(signals)).map_err(EvaluationSkip::from)
-        } else if self.round.0 >= self.anchor.0 + self.patience_rounds {
+        } else if self.round.0 - self.anchor.0 >= self.patience_rounds {
             Err(EvaluationSkip::SnapshotBehind { head: self.view.head(), snapshot })
         } else {
             return None;

@@ -121,6 +121,15 @@ fn heaviest_first_until_the_target() {
     assert_eq!(moves(&policy(ReceiverTie::LowestId).decide(&signals, &view.0)), [(4, 0, 1), (5, 0, 1), (9, 0, 1)]);
 }
 
+/// A target met exactly is met: σ = 10 and ℓ = 10.
+#[test]
+fn a_target_met_exactly_ends_the_turn() {
+    let (signals, view) = one_donor(0, &[(1, 10), (2, 10), (3, 90)]);
+    let decisions = policy(ReceiverTie::LowestId).decide(&signals, &view.0);
+    assert_eq!(moves(&decisions), [(1, 0, 1)]);
+    assert_eq!(donor(&decisions, 0).shed_utps, donor(&decisions, 0).shed_target_utps);
+}
+
 /// "Its assignment changed within the last 2R rounds" skips an account; an initial assignment never does.
 #[test]
 fn cooldown() {

@@ -1,6 +1,6 @@
 //! Live evidence: from the position where it came to exist until it is activated, dropped or expired.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use smallvec::SmallVec;
@@ -13,8 +13,6 @@ use crate::id::{Digest, LeaderRound, Round, ValidatorId};
 pub(super) struct Evidence {
     pub(super) from: ValidatorId,
     pub(super) to: ValidatorId,
-    /// D(Π).
-    pub(super) digest: Digest,
     /// ℓ of the sub-DAG it came to exist in.
     pub(super) leader: LeaderRound,
     /// That sub-DAG's number, counting from 1.
@@ -25,17 +23,23 @@ pub(super) struct Evidence {
 
 /// All live evidence, by account for acceptances and by deadline for expiry.
 ///
+/// Most evidence is accepted and never expires. So deadlines are kept in buckets, a bucket is looked at when it is
+/// overdue, and D(Π), which orders an expiry, is computed for what expires only.
+///
 /// Memory: at most four per account. Evidence of one account stems from distinct anchors, hence from distinct
 /// sub-DAGs; one may be within its deadline, since T_fresh + T_Π < R, and those beyond it live for three more
-/// sub-DAGs. About 200 bytes each.
+/// sub-DAGs. About 70 bytes each, and 16 more until its deadline, accepted or not.
 ///
 /// Invariant: every live evidence is eligible, that is A(a) = v_old and r above the anchor of A(a). It was so
 /// when it came to exist, and an activation, the only thing that changes A(a), drops all others of the account.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LiveEvidence {
     by_account: BTreeMap<(Index, Round), Evidence>,
-    by_deadline: BTreeSet<(LeaderRound, Digest, Index, Round)>,
+    by_deadline: BTreeMap<LeaderRound, Vec<(Index, Round)>>,
 }
+
+/// Evidence that expires; in the order of the expiry.
+pub(super) type Due = (LeaderRound, Digest, Index, Round);
 
 /// How many sub-DAGs have to be applied after the one that evidence stems from before it may expire: a jump of
 /// the leader round must not take away the receiver's chance to answer (ours).
@@ -44,7 +48,7 @@ const LEAST_SUB_DAGS: u64 = 3;
 impl LiveEvidence {
     pub(super) fn insert(&mut self, index: Index, anchor: Round, evidence: Evidence) {
         self.by_account.insert((index, anchor), evidence);
-        self.by_deadline.insert((evidence.deadline, evidence.digest, index, anchor));
+        self.by_deadline.entry(evidence.deadline).or_default().push((index, anchor));
     }
 
     pub(super) fn get(&self, index: Index, anchor: Round) -> Option<&Evidence> {
@@ -52,9 +56,7 @@ impl LiveEvidence {
     }
 
     pub(super) fn remove(&mut self, index: Index, anchor: Round) -> Option<Evidence> {
-        let evidence = self.by_account.remove(&(index, anchor))?;
-        self.by_deadline.remove(&(evidence.deadline, evidence.digest, index, anchor));
-        Some(evidence)
+        self.by_account.remove(&(index, anchor))
     }
 
     /// Drops everything of an account: what an activation does to the evidence it overtakes, and to its own.
@@ -71,13 +73,32 @@ impl LiveEvidence {
     }
 
     /// Appends what expires when the sub-DAG of `leader` begins after `applied` sub-DAGs, in (deadline, digest)
-    /// order.
-    pub(super) fn due(&self, leader: LeaderRound, applied: u64, out: &mut Vec<(Index, Round)>) {
-        let overdue = self.by_deadline.iter().take_while(|&&(deadline, ..)| deadline < leader);
-        let old_enough = |&(index, anchor): &(Index, Round)| {
-            self.get(index, anchor).is_some_and(|evidence| applied >= evidence.sub_dag + LEAST_SUB_DAGS)
-        };
-        out.extend(overdue.map(|&(_, _, index, anchor)| (index, anchor)).filter(old_enough));
+    /// order. It stays in here until it is removed, and is not due again.
+    pub(super) fn due(
+        &mut self,
+        leader: LeaderRound,
+        applied: u64,
+        digest_of: impl Fn(Index, Round, &Evidence) -> Digest,
+        out: &mut Vec<Due>,
+    ) {
+        let Self { by_account, by_deadline } = self;
+        for (&deadline, bucket) in by_deadline.range_mut(..leader) {
+            bucket.retain(|&(index, anchor)| match by_account.get(&(index, anchor)) {
+                None => false,
+                Some(evidence) if applied < evidence.sub_dag + LEAST_SUB_DAGS => true,
+                Some(evidence) => {
+                    out.push((deadline, digest_of(index, anchor, evidence), index, anchor));
+                    false
+                }
+            });
+        }
+        by_deadline.retain(|_, bucket| !bucket.is_empty());
+        out.sort_unstable();
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_account.len()
     }
 
     /// Everything, by account and anchor.

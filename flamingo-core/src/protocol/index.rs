@@ -84,6 +84,8 @@ mod tests {
                 }
                 prop_assert_eq!(index.len(), rows.len());
             }
+            let dense = rows.iter().enumerate().filter(|&(place, row)| row.0 == place as u64).count();
+            prop_assert_eq!(index.table.len(), rows.len() - dense);
             for (place, &id) in rows.iter().enumerate() {
                 prop_assert_eq!(index.get(id, |i| rows[i as usize]), Some(place as Index));
             }

@@ -95,6 +95,18 @@ mod tests {
         assert_eq!(window.base(), Nonce(0));
     }
 
+    /// The window keeps the nonce at its lower end when it moves by one less than its width.
+    #[test]
+    fn the_lowest_nonce_stays_known() {
+        let mut window = NonceWindow::default();
+        assert_eq!(window.mark(Nonce(63), 64), Ok(()));
+        assert_eq!(window.mark(Nonce(126), 64), Ok(()));
+        assert_eq!(window.base(), Nonce(63));
+        assert_eq!(window.mark(Nonce(63), 64), Err(NonceRefusal::Used));
+        assert_eq!(window.mark(Nonce(127), 64), Ok(()));
+        assert_eq!(window.mark(Nonce(63), 64), Err(NonceRefusal::TooOld));
+    }
+
     /// Width 1 is the strict order: below the highest effective nonce nothing is open.
     #[test]
     fn width_one_is_strict() {

@@ -132,7 +132,7 @@ pub enum Reason {
         /// The stranger.
         home: ValidatorId,
     },
-    /// 2³² accounts exist.
+    /// No index is left: 2³² − 1 accounts exist.
     TooManyAccounts,
 
     /// The author's capacity is set for this epoch.

@@ -62,6 +62,7 @@ impl Tally {
     /// Forgets an anchor that is stale at `leader`.
     pub(super) fn retire(&mut self, leader: LeaderRound, freshness_rounds: u64) {
         if leader.0 > self.anchor.0.saturating_add(freshness_rounds) {
+            self.anchor = Round(0);
             self.listed.fill(false);
             self.rows.clear();
             self.places.clear();

@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn late_deltas_apply_and_duplicates_and_gaps_do_not() {
         let mut view = CommittedView::new(2);
-        view.advance_to(Round(100));
+        view.advance_to(Round(64));
         let moves = moves();
         assert_eq!(view.apply(&moves[1]), DeltaStatus::Gap { expected: 0 });
         for delta in &moves {

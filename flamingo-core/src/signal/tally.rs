@@ -97,6 +97,12 @@ impl Tally {
         counted.filter(|&(_, count)| count > 0)
     }
 
+    /// Slots ever made since it was last empty.
+    #[cfg(test)]
+    pub(super) fn slots(&self) -> usize {
+        self.counts.len()
+    }
+
     /// A slot for an account that the index lacks, with count zero.
     #[cold]
     fn claim(&mut self, account: AccountId) -> Slot {

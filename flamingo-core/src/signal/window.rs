@@ -152,7 +152,7 @@ impl TrackingWindow {
         let Some(at) = round.checked_sub(self.base) else {
             return Added::TooOld { oldest: Round(self.base) };
         };
-        let newest = Round(self.base + self.rounds.len() as u64 - 1);
+        let newest = Round(self.base.saturating_add(self.rounds.len() as u64 - 1));
         let Some(rows) = usize::try_from(at).ok().and_then(|at| self.rounds.get_mut(at)) else {
             return Added::TooFarAhead { newest };
         };

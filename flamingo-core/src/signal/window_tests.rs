@@ -192,6 +192,58 @@ fn repeats_are_taken_off() {
     assert_eq!((v0.counted.get(), v0.transactions.get()), (2, 6));
 }
 
+/// Repeats of accounts beyond a header's list come off the rest, and never more than is there.
+#[test]
+fn repeats_beyond_the_list_come_off_the_rest() {
+    for (repeats, rest) in [(1, 2), (9, 0)] {
+        let mut raw = params().into_raw();
+        raw.max_header_entries = 1;
+        let mut meter = WorkerMeter::new();
+        [2, 2, 4, 5, 6].into_iter().for_each(|account| meter.add(AccountId(account)));
+        let mut batch = meter.seal(0);
+        batch.sent_at(1);
+        let mut builder = LoadFieldsBuilder::new();
+        builder.add_batch(&batch).unwrap();
+        let params = Params::new(raw).unwrap();
+        let load = builder.finish(ValidatorId(0), Round(6), 6_000_000, LeaderRound(0), &params);
+        assert_eq!(load.counts().entries(), [(AccountId(2), 2)]);
+        let mut certs = steady(5..=8);
+        certs.retain(|cert| (cert.author, cert.round) != (0, 6));
+        certs.push(Cert { author: 0, round: 6, load, repeated: vec![(AccountId(5), repeats)] });
+        let signals = window_at_10(&certs).signals(Round(10)).unwrap();
+        let v0 = &signals.validators[0];
+        assert_eq!((v0.rest_transactions.get(), v0.counted.get()), (rest, 2 + rest));
+    }
+}
+
+/// However many accounts pass through, the tally keeps those of a window and some; the round before the window keeps
+/// its times only.
+#[test]
+fn memory_is_that_of_a_window() {
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    for round in 1..400 {
+        window.advance(Round(round));
+        let accounts: Vec<u64> = (0..20).map(|i| round * 20 + i).collect();
+        let _ = window.add(cert(0, round, 0, Some(1), &accounts, 0).view());
+        assert!(window.sums[0].tally.slots() < 300, "{}", window.sums[0].tally.slots());
+        assert_eq!(window.rounds.len(), 9);
+    }
+    let _ = window.add(cert(1, 396, 0, Some(1), &[1, 2], 0).view());
+    let timed = window.rounds[0].rows.iter().flatten();
+    assert_eq!(timed.filter(|row| matches!(row.accounts, Accounts::Retired)).count(), 2);
+}
+
+/// A jump to anywhere costs no more than emptying the window, and nothing overflows at the end of the rounds.
+#[test]
+fn jumps_to_the_end_of_the_rounds() {
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    let _ = window.add(cert(0, 3, 0, Some(1), &[1], 0).view());
+    window.advance(Round(u64::MAX));
+    assert_eq!((window.last_round(), window.sums[0].certificates), (Round(u64::MAX), 0));
+    assert_eq!(window.add(cert(0, u64::MAX, 0, None, &[], 0).view()), Added::Counted);
+    assert_eq!(window.add(cert(0, 3, 0, None, &[], 0).view()), Added::TooOld { oldest: Round(u64::MAX - 3) });
+}
+
 /// Strangers, rounds that are gone and rounds far ahead are refused, each with its reason and without memory.
 #[test]
 fn what_is_not_added() {

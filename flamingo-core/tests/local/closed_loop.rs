@@ -86,3 +86,24 @@ fn accounts_are_explained() {
     }
     assert!(checked.iter().all(|&times| times > 0), "{checked:?}");
 }
+
+/// Reports are plain data: with the feature `serde` an evaluation is a JSON object with its numbers in it.
+#[cfg(feature = "serde")]
+#[test]
+fn evaluations_serialize() {
+    let mut world = skewed(4, ReceiverTie::LowestId, 0.0, false);
+    let (_, evaluation) = run(&mut world, 25).pop().unwrap();
+    let json = serde_json::to_value(&evaluation).unwrap();
+    assert_eq!(json["anchor"], 20);
+    let donor = &json["result"]["Ok"]["decisions"]["report"]["validators"][0];
+    assert_eq!(donor["role"]["Donor"]["structural_excess_utps"], evaluation_excess(&evaluation));
+}
+
+#[cfg(feature = "serde")]
+fn evaluation_excess(evaluation: &Evaluation) -> u64 {
+    use flamingo_core::policy::Role;
+    match &evaluation.result.as_ref().unwrap().decisions.report.validators[0].role {
+        Role::Donor(numbers) => numbers.structural_excess_utps,
+        other => panic!("{other:?}"),
+    }
+}

@@ -2,6 +2,7 @@
 
 use flamingo_core::protocol::{
     AcceptList, Admission, Capacity, Decision, DecisionList, Latency, LatencyEntry, ListError, Request, Statement,
+    UnsortedLatency,
 };
 use flamingo_core::wire::{Reader, WireError};
 use flamingo_core::{AccountId, Digest, Epoch, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
@@ -127,6 +128,26 @@ fn lists_hold_by_construction() {
         DecisionList::decode(&mut Reader::new(&bytes), MAX),
         Err(WireError::NotCanonical { what, at: last - 1 })
     );
+}
+
+/// A latency record names each validator once, in order, whether it is built or read.
+#[test]
+fn latency_entries_are_sorted() {
+    let entry = |validator| LatencyEntry { validator: ValidatorId(validator), latency_us: 1 };
+    let build =
+        |entries: &[LatencyEntry]| Latency::new(Epoch(3), AccountId(7), 4, entries.to_vec(), SignatureBytes([0; 64]));
+    assert_eq!(
+        build(&[entry(0), entry(2), entry(2)]),
+        Err(UnsortedLatency { at: 2, validator: ValidatorId(2) }),
+        "twice"
+    );
+    assert!(build(&[entry(2), entry(1)]).is_err() && build(&[]).is_ok());
+
+    let mut bytes = encoded(|out| sample_latency().encode(out));
+    let second = 8 * 3 + 4 + 6;
+    bytes[second] = 0;
+    let what = "order of latency entries";
+    assert_eq!(Latency::decode(&mut Reader::new(&bytes), 4), Err(WireError::NotCanonical { what, at: second }));
 }
 
 /// Accounts beyond the last id are refused, not wrapped.

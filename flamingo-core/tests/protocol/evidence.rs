@@ -121,8 +121,23 @@ fn lists_are_bounded() {
     let decision = |account| Decision { account: AccountId(account), from: ValidatorId(0), to: ValidatorId(1) };
     let list = DecisionList::new(EPOCH, Round(60), (0..3).map(decision).collect(), 3).unwrap();
     assert_eq!(world.put(0, Object::Decisions(&list)), no_op(Reason::ListTooLong { max: 2 }));
+    assert_eq!(world.decide(0, 60, &[(0, 0, 1), (1, 0, 1)]), ignored(|t| t.unknown_account = 2), "the most allowed");
     let list = AcceptList::new(EPOCH, Round(60), (0..3).map(AccountId).collect(), 3).unwrap();
     assert_eq!(world.put(0, Object::Accepts(&list)), no_op(Reason::ListTooLong { max: 2 }));
+    assert_eq!(world.accept(0, 60, &[0, 1]), nothing_accepted(|a| a.unknown_account = 2));
+}
+
+/// A stale anchor leaves nothing behind: neither its votes nor who voted.
+#[test]
+fn a_stale_tally_is_forgotten() {
+    let [mut voted, mut idle] = [world(4), world(4)];
+    voted.quiet([60, 76]);
+    assert_eq!(voted.decide(0, 60, &[(7, 0, 1)]), counted(0));
+    idle.quiet([60, 76]);
+    assert_ne!(voted.ledger.digest(), idle.ledger.digest());
+    voted.quiet([77]);
+    idle.quiet([77]);
+    assert_eq!(voted.ledger.digest(), idle.ledger.digest());
 }
 
 /// Flamingo §4.3 (3): once acc commits while Π is live, A(a) ← (v_new, r); nobody but v_new can accept.

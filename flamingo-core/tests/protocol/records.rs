@@ -171,5 +171,18 @@ fn the_digest_sees_every_kind_of_state() {
     assert!(world.accept(1, 60, &[7]).is_effective());
     changed(&world, "assignment");
     assert_eq!(world.admit(7), no_op(Reason::AlreadyAdmitted));
+    let through = |between: u16| {
+        let mut world = World::new(4);
+        world.quiet([2]);
+        assert!(world.admit(7).is_effective());
+        for (anchor, from, to) in [(60, 0, between), (120, between, 3)] {
+            world.quiet([anchor]);
+            world.vote(3, anchor, 7, from, to);
+            assert!(world.accept(to, anchor, &[7]).is_effective());
+        }
+        world.quiet([150]);
+        world.ledger.digest()
+    };
+    assert_ne!(through(1), through(2), "whose grace it is");
     assert_eq!(seen.last(), Some(&world.ledger.digest()), "a no-op changes nothing");
 }

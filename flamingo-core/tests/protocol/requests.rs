@@ -54,6 +54,41 @@ fn the_signature_binds_every_field() {
     assert_eq!(world.put(0, Object::Request(&good)), Outcome::Executed, "no refusal used up the nonce");
 }
 
+/// The same with real signatures: the default scheme end to end.
+#[cfg(feature = "ed25519")]
+#[test]
+fn ed25519_requests_take_effect() {
+    use ed25519_dalek::{Signer, SigningKey};
+    use flamingo_core::protocol::{Admission, AuthorityKey, Carrier, HomeFn, LedgerConfig, LogIndex, MigrationLedger};
+    use flamingo_core::{
+        AccountId, Committee, Ed25519, EpochSeed, LeaderRound, Member, Params, PublicKey, RawParams, SignatureScheme,
+    };
+
+    let [authority, client, member] = [1, 2, 3].map(|seed| SigningKey::from_bytes(&[seed; 32]));
+    let public = |key: &SigningKey| PublicKey(key.verifying_key().to_bytes());
+    let scheme: &dyn SignatureScheme = &Ed25519;
+    let committee = Committee::new(EPOCH, vec![Member { key: public(&member), stake: 1 }], scheme).unwrap();
+    let check = AuthorityKey { key: public(&authority), scheme: Ed25519 };
+    let params = Params::new(RawParams::recommended()).unwrap();
+    let config = LedgerConfig::new(committee, params, Ed25519, &EpochSeed([0; 32]), check);
+    let mut ledger = MigrationLedger::new(config.with_home(HomeFn(|_, _| ValidatorId(0))));
+    let carrier = Carrier { author: ValidatorId(0), round: Round(1) };
+    assert!(ledger.begin(LeaderRound(2)).is_effective());
+
+    let unsigned = SignatureBytes([0; 64]);
+    let key = public(&client);
+    let mut admission = Admission { epoch: EPOCH, account: AccountId(7), key, credential: unsigned };
+    let outcome = ledger.apply(LogIndex(1), carrier, Object::Admission(&admission));
+    assert_eq!(outcome, no_op(Reason::NotEntitled));
+    admission.credential = SignatureBytes(authority.sign(&admission.signing_bytes()).to_bytes());
+    assert!(ledger.apply(LogIndex(2), carrier, Object::Admission(&admission)).is_effective());
+
+    let mut request = Request { signature: unsigned, ..request(7, 0, 0) };
+    assert_eq!(ledger.apply(LogIndex(3), carrier, Object::Request(&request)), no_op(Reason::BadSignature));
+    request.signature = SignatureBytes(client.sign(&request.signing_bytes()).to_bytes());
+    assert_eq!(ledger.apply(LogIndex(4), carrier, Object::Request(&request)), Outcome::Executed);
+}
+
 /// The certificate's author is the validator the client named and the account's assignee, or nothing happens.
 #[test]
 fn only_the_named_assignee_carries_requests() {

@@ -50,7 +50,7 @@ impl<S> MigrationLedger<S> {
     }
 
     fn hash_evidence(&self, hasher: &mut Hasher) {
-        hasher.u64(self.live.iter().count() as u64);
+        hasher.u64(self.live.len() as u64);
         for (index, anchor, evidence) in self.live.iter() {
             hasher.u32(index).u64(anchor.0).u16(evidence.from.0).u16(evidence.to.0);
             hasher.u64(evidence.leader.0).u64(evidence.sub_dag).u64(evidence.deadline.0);

@@ -51,19 +51,18 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             Vote::Counted => {}
             Vote::Quorum => {
                 *evidence += 1;
-                self.record(index, Statement { epoch: self.config.committee.epoch(), account, from, to, anchor });
+                self.record(index, entry, anchor);
             }
         }
         Entry::Counted
     }
 
     /// Π exists from here on.
-    fn record(&mut self, index: Index, statement: Statement) {
-        let Statement { account, from, to, anchor, .. } = statement;
+    fn record(&mut self, index: Index, &Decision { account, from, to }: &Decision, anchor: Round) {
         let leader = self.place.leader;
         let deadline = LeaderRound(leader.0.saturating_add(self.config.params.get().evidence_ttl));
-        let (digest, sub_dag) = (statement.digest(), self.place.sub_dags);
-        self.live.insert(index, anchor, Evidence { from, to, digest, leader, sub_dag, deadline });
+        let sub_dag = self.place.sub_dags;
+        self.live.insert(index, anchor, Evidence { from, to, leader, sub_dag, deadline });
         self.emit(Change::EvidenceLive { account, from, to, anchor, deadline });
     }
 
@@ -103,9 +102,13 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     /// What `begin` expires. v_new is excluded for a if it was heard: it knew of Π, spoke, and did not accept.
     pub(super) fn expire(&mut self, applied: u64) -> Outcome {
         let mut due = core::mem::take(&mut self.due);
-        self.live.due(self.place.leader, applied, &mut due);
+        let (epoch, accounts) = (self.config.committee.epoch(), &self.accounts);
+        let digest_of = |index, anchor, &Evidence { from, to, .. }: &Evidence| {
+            Statement { epoch, account: accounts.id(index), from, to, anchor }.digest()
+        };
+        self.live.due(self.place.leader, applied, digest_of, &mut due);
         let (mut expired, mut exclusions) = (0, 0);
-        for (index, anchor) in due.drain(..) {
+        for (_, _, index, anchor) in due.drain(..) {
             let Some(evidence) = self.live.remove(index, anchor) else { continue };
             let to = evidence.to;
             let excluded = self.heard[to.index()] >= evidence.leader;

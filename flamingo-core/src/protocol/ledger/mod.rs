@@ -31,7 +31,7 @@ pub use config::LedgerConfig;
 
 use super::account::{Accounts, LatencyRow};
 use super::delta::{AssignmentDelta, Change, LatencyEntry};
-use super::evidence::LiveEvidence;
+use super::evidence::{Due, LiveEvidence};
 use super::index::Index;
 use super::nonce::NonceWindow;
 use super::object::{Carrier, LogIndex, Object};
@@ -40,7 +40,7 @@ use super::statement::Statement;
 use super::tally::Tally;
 use super::view::Assignment;
 use crate::committee::Committee;
-use crate::id::{AccountId, Epoch, LeaderRound, Round, ValidatorId};
+use crate::id::{AccountId, Epoch, LeaderRound, ValidatorId};
 use crate::params::Params;
 use crate::signature::SignatureScheme;
 
@@ -64,7 +64,7 @@ pub struct MigrationLedger<S> {
     deltas: VecDeque<AssignmentDelta>,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
-    due: Vec<(Index, Round)>,
+    due: Vec<Due>,
 }
 
 /// Where in the log the ledger stands.
@@ -102,7 +102,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 
     /// Starts the sub-DAG with leader round `leader`: expires, in (deadline, digest) order, live evidence whose
-    /// deadline lies below it and after whose sub-DAG at least three more were applied. O(overdue evidence).
+    /// deadline lies below it and after whose sub-DAG at least three more were applied. Looks at all evidence, live or
+    /// accepted, whose deadline has passed since the last call; hashes what expires.
     pub fn begin(&mut self, leader: LeaderRound) -> Outcome {
         let begun = self.place.sub_dags > 0;
         self.place.redelivery = begun && leader < self.place.leader;

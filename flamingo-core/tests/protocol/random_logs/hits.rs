@@ -42,7 +42,7 @@ pub(crate) const WANTED: &[&str] = &[
     "WeakKey",
     "NotEntitled",
     "HomeNotMember",
-    // Not wanted: TooManyAccounts, which takes 2³² admissions.
+    // Not wanted: TooManyAccounts, which takes 2³² − 1 admissions.
     "CapacityKnown",
     "CapacityTooLarge",
     "LatencyNotNewer",

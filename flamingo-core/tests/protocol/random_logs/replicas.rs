@@ -54,6 +54,8 @@ pub(crate) fn feed_with_crashes(
 
 /// The stream by itself tells the whole story: sequence without gaps, every activation with its live evidence.
 pub(crate) fn check_deltas(run: &Run, deltas: &[AssignmentDelta]) {
+    #[cfg(feature = "serde")]
+    assert_eq!(serde_json::from_str::<Vec<AssignmentDelta>>(&serde_json::to_string(deltas).unwrap()).unwrap(), deltas);
     let mut assigned = BTreeMap::new();
     let mut live = BTreeMap::new();
     for (number, delta) in deltas.iter().enumerate() {
