@@ -25,3 +25,8 @@ pub mod sim;
 pub mod trace;
 
 pub use error::Failure;
+
+/// The code in the repository's README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
