@@ -49,7 +49,7 @@ impl BatchStore {
 
     /// Claims the payload of a header for it.
     pub fn claim(&mut self, header: &Header) -> Payload {
-        for digest in &header.payload {
+        for digest in &header.body.payload {
             match self.batches.get(digest) {
                 None => return Payload::Missing(*digest),
                 Some(stored) => {
@@ -60,7 +60,7 @@ impl BatchStore {
                 }
             }
         }
-        for digest in &header.payload {
+        for digest in &header.body.payload {
             if let Some(stored) = self.batches.get_mut(digest) {
                 stored.claimed_by = Some(header.vertex());
             }

@@ -68,7 +68,8 @@ impl Consensus {
         }
         let leader = Vertex { round: leader_round, author: self.leader(leader_round, committee) };
         let Some(leader) = dag.get(leader) else { return Vec::new() };
-        let supporters = dag.round(certificate.header.round).filter(|c| c.header.parents.contains(&leader.vertex()));
+        let supporters =
+            dag.round(certificate.header.round).filter(|c| c.header.body.parents.contains(&leader.vertex()));
         let support: u64 = supporters.map(|c| committee.stake(c.header.author)).sum();
         if support <= committee.max_faulty_stake() {
             return Vec::new();
@@ -95,13 +96,13 @@ impl Consensus {
     /// Whether a path leads from `from` down to `to`.
     fn reaches(&self, from: &Certificate, to: Vertex, dag: &Dag) -> bool {
         let mut seen = BTreeSet::new();
-        let mut stack = from.header.parents.clone();
+        let mut stack = from.header.body.parents.clone();
         while let Some(vertex) = stack.pop() {
             if vertex == to {
                 return true;
             }
             if vertex.round > to.round && seen.insert(vertex) {
-                stack.extend(dag.get(vertex).into_iter().flat_map(|c| c.header.parents.iter().copied()));
+                stack.extend(dag.get(vertex).into_iter().flat_map(|c| c.header.body.parents.iter().copied()));
             }
         }
         false
@@ -121,7 +122,7 @@ impl Consensus {
             }
             if let Some(certificate) = dag.get(vertex) {
                 self.committed.insert(vertex);
-                stack.extend_from_slice(&certificate.header.parents);
+                stack.extend_from_slice(&certificate.header.body.parents);
                 certificates.push(Rc::clone(certificate));
             }
         }

@@ -45,14 +45,14 @@ impl Dag {
             if vertex.round < self.collected || self.get(vertex).is_some() {
                 continue;
             }
-            if let Some(parent) = self.missing_parent(&certificate.header.parents) {
+            if let Some(parent) = self.missing_parent(&certificate.header.body.parents) {
                 let waiting = self.waiting.entry(parent).or_default();
                 if !waiting.iter().any(|other| other.vertex() == vertex) {
                     waiting.push(certificate);
                 }
                 continue;
             }
-            for parent in &certificate.header.parents {
+            for parent in &certificate.header.body.parents {
                 self.uncovered.remove(parent);
             }
             self.uncovered.insert(vertex);

@@ -81,25 +81,20 @@ impl Batch {
     }
 }
 
-/// A proposal: payload digests, parents, and what Flamingo adds.
+/// A proposal with its digest.
 #[derive(Debug)]
 pub struct Header {
     pub author: ValidatorId,
     pub round: Round,
     pub digest: Digest,
-    pub parents: Vec<Vertex>,
-    pub payload: Vec<Digest>,
-    pub load: LoadFields,
-    pub capacity: Option<Capacity>,
-    pub decisions: Option<DecisionList>,
-    pub acceptances: Option<AcceptList>,
-    /// The encoded size of the three above.
+    pub body: HeaderBody,
+    /// The encoded size of the body's capacity and lists.
     record_bytes: usize,
 }
 
-/// A header's content before it has a digest.
+/// What a header says: payload digests, parents, and what Flamingo adds.
 #[derive(Debug)]
-pub struct Proposal {
+pub struct HeaderBody {
     pub parents: Vec<Vertex>,
     pub payload: Vec<Digest>,
     pub load: LoadFields,
@@ -109,15 +104,15 @@ pub struct Proposal {
 }
 
 impl Header {
-    pub fn new(author: ValidatorId, round: Round, proposal: Proposal) -> Self {
-        let Proposal { parents, payload, load, capacity, decisions, acceptances } = proposal;
+    pub fn new(author: ValidatorId, round: Round, body: HeaderBody) -> Self {
+        let HeaderBody { parents, payload, load, capacity, decisions, acceptances } = &body;
         let mut hasher = Hasher::new(Domain("committee/header"));
         hasher.u16(author.0).u64(round.0).u64(parents.len() as u64);
-        for parent in &parents {
+        for parent in parents {
             hasher.u64(parent.round.0).u16(parent.author.0);
         }
         hasher.u64(payload.len() as u64);
-        for digest in &payload {
+        for digest in payload {
             hasher.digest(digest);
         }
         load.hash_into(|bytes| {
@@ -136,7 +131,7 @@ impl Header {
         }
         let record_bytes = records.iter().flatten().map(Vec::len).sum();
         let digest = hasher.finish();
-        Self { author, round, digest, parents, payload, load, capacity, decisions, acceptances, record_bytes }
+        Self { author, round, digest, body, record_bytes }
     }
 
     pub fn vertex(&self) -> Vertex {
@@ -144,9 +139,14 @@ impl Header {
     }
 
     fn wire_bytes(&self) -> u64 {
-        let parents = self.parents.len() as u64 * (DIGEST_BYTES + 4);
-        let payload = self.payload.len() as u64 * (DIGEST_BYTES + 4);
-        FRAME_BYTES + SIGNATURE_BYTES + parents + payload + self.load.encoded_len() as u64 + self.record_bytes as u64
+        let parents = self.body.parents.len() as u64 * (DIGEST_BYTES + 4);
+        let payload = self.body.payload.len() as u64 * (DIGEST_BYTES + 4);
+        FRAME_BYTES
+            + SIGNATURE_BYTES
+            + parents
+            + payload
+            + self.body.load.encoded_len() as u64
+            + self.record_bytes as u64
     }
 }
 

@@ -27,7 +27,7 @@ use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
-use message::{Batch, Certificate, Header, Message, Proposal, Transaction};
+use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::Primary;
 use replica::{Checkpoint, CommittedBatch, Replica};
 use worker::Available;
@@ -220,7 +220,7 @@ impl Node {
         if passed || !self.has_sound_parents(header) {
             return Check::Refuse;
         }
-        if self.primary.dag().missing_parent(&header.parents).is_some() {
+        if self.primary.dag().missing_parent(&header.body.parents).is_some() {
             return Check::Later;
         }
         match self.batches.claim(header) {
@@ -228,21 +228,22 @@ impl Node {
             Payload::Foreign(_) => return Check::Refuse,
             Payload::Complete => {}
         }
-        let batches = || header.payload.iter().filter_map(|digest| self.batches.get(digest));
+        let batches = || header.body.payload.iter().filter_map(|digest| self.batches.get(digest));
         let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
         let accounts = requests.filter(|request| request.named == header.author).map(|request| request.account);
         let all = batches().map(|batch| batch.transactions.len() as u64).sum();
-        let Header { author, round, load, .. } = header;
-        let right = verify_counts(load, all, accounts, *author, *round, &self.shared.params).is_ok();
+        let Header { author, round, body, .. } = header;
+        let right = verify_counts(&body.load, all, accounts, *author, *round, &self.shared.params).is_ok();
         if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }
     }
 
     /// Parents in order, each once, all of earlier rounds, and a quorum of the round before. Round 0 has no headers.
     fn has_sound_parents(&self, header: &Header) -> bool {
         let Some(previous) = header.round.before(1) else { return false };
-        let in_order = header.parents.is_sorted_by(|a, b| a < b) && header.parents.iter().all(|p| p.round <= previous);
+        let in_order =
+            header.body.parents.is_sorted_by(|a, b| a < b) && header.body.parents.iter().all(|p| p.round <= previous);
         let stake = |author| self.shared.committee.stake(author);
-        let direct: u64 = header.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
+        let direct: u64 = header.body.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
         in_order && (previous == Round(0) || direct >= self.shared.committee.quorum())
     }
 
@@ -261,10 +262,15 @@ impl Node {
     }
 
     fn entered(&mut self, certificate: &Certificate) {
-        let Header { author, round, load, .. } = &*certificate.header;
+        let Header { author, round, body, .. } = &*certificate.header;
         // Nothing repeats: a worker's table takes each (account, nonce) once. What the window makes of the certificate
         // (late, a duplicate, too old) shows in the signals.
-        let _ = self.balancer.certificate(CertificateView { author: *author, round: *round, load, repeated: &[] });
+        let _ = self.balancer.certificate(CertificateView {
+            author: *author,
+            round: *round,
+            load: &body.load,
+            repeated: &[],
+        });
         let committed = self.consensus.certificate(certificate, self.primary.dag(), &self.shared.committee);
         committed.into_iter().for_each(|sub_dag| self.replica.commit(sub_dag));
     }
@@ -317,7 +323,7 @@ impl Node {
             load.add_batch(&available.load).expect("sent, and far from a header's limit");
             payload.push(available.batch.digest);
         }
-        let proposal = Proposal {
+        let body = HeaderBody {
             parents: self.primary.parents(round, self.consensus.floor()),
             payload,
             load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
@@ -325,7 +331,7 @@ impl Node {
             decisions: self.balancer.take_decision_list(),
             acceptances: self.balancer.take_accept_list(),
         };
-        let header = self.primary.propose(now, round, proposal);
+        let header = self.primary.propose(now, round, body);
         let claimed = self.batches.claim(&header);
         debug_assert_eq!(claimed, Payload::Complete, "a header lists this node's own batches");
         self.broadcast(|| Message::Header(Rc::clone(&header)), outputs);

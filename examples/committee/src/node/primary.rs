@@ -7,7 +7,7 @@ use std::rc::Rc;
 use flamingo_core::{Committee, Digest, Round, ValidatorId};
 
 use super::dag::Dag;
-use super::message::{Certificate, Header, Proposal, Vertex};
+use super::message::{Certificate, Header, HeaderBody, Vertex};
 use crate::sim::net::Micros;
 
 /// A header is proposed at the latest this long after the one before (and once it has parents).
@@ -65,8 +65,8 @@ impl Primary {
     }
 
     /// Proposes: the header to broadcast. Its author votes for it at once.
-    pub fn propose(&mut self, now: Micros, round: Round, proposal: Proposal) -> Rc<Header> {
-        let header = Rc::new(Header::new(self.me, round, proposal));
+    pub fn propose(&mut self, now: Micros, round: Round, body: HeaderBody) -> Rc<Header> {
+        let header = Rc::new(Header::new(self.me, round, body));
         self.round = round;
         self.proposed_at = now;
         self.voted.insert(header.vertex(), header.digest);

@@ -105,7 +105,7 @@ impl Replica {
     /// Applies the next sub-DAG if every batch in it is here; returns this node's own batches in it.
     pub fn apply_next(&mut self, now: Micros, batches: &mut BatchStore) -> Option<Vec<CommittedBatch>> {
         let complete = |sub_dag: &SubDag| {
-            sub_dag.certificates.iter().flat_map(|c| &c.header.payload).all(|digest| batches.contains(digest))
+            sub_dag.certificates.iter().flat_map(|c| &c.header.body.payload).all(|digest| batches.contains(digest))
         };
         let sub_dag = self.pending.pop_front_if(|sub_dag| complete(sub_dag))?;
 
@@ -115,7 +115,7 @@ impl Replica {
         let mut own = Vec::new();
         for certificate in &sub_dag.certificates {
             self.apply_header(certificate);
-            for digest in &certificate.header.payload {
+            for digest in &certificate.header.body.payload {
                 let batch = batches.take(digest).expect("checked above");
                 let (first, outcomes) = self.apply_batch(certificate, &batch);
                 if batch.author == self.me {
@@ -141,14 +141,14 @@ impl Replica {
         let header = &certificate.header;
         let carrier = Carrier { author: header.author, round: header.round };
         // What each of these does is the ledger's business; a no-op among them is no fault of this replica.
-        let _ = self.apply(carrier, Object::Header { commit_head: header.load.commit_head() });
-        if let Some(capacity) = header.capacity {
+        let _ = self.apply(carrier, Object::Header { commit_head: header.body.load.commit_head() });
+        if let Some(capacity) = header.body.capacity {
             let _ = self.apply(carrier, Object::Capacity(capacity));
         }
-        if let Some(decisions) = &header.decisions {
+        if let Some(decisions) = &header.body.decisions {
             let _ = self.apply(carrier, Object::Decisions(decisions));
         }
-        if let Some(acceptances) = &header.acceptances {
+        if let Some(acceptances) = &header.body.acceptances {
             let _ = self.apply(carrier, Object::Accepts(acceptances));
         }
     }
