@@ -18,7 +18,7 @@ pub fn main_job(results: &[RunResult]) -> String {
          load falls on accounts of one validator, and 90&nbsp;% on one of three executor workers in each. Virtual time, \
          scale {}, seed {}; rates are scaled back.</p>\n",
         first.offered_tps / 1_000,
-        first.switch_s,
+        first.switch_s.unwrap_or(0),
         first.scale,
         first.seed,
     );
@@ -44,7 +44,7 @@ fn plots<'a>(results: &'a [RunResult]) -> Vec<Plot<'a>> {
         VARIANTS.iter().zip(results).map(line).collect::<Vec<_>>()
     };
     let offered = Some((results[0].offered_tps as f64 / 1e3, "offered"));
-    let mark = Some((results[0].switch_s as f64, "imbalance begins"));
+    let mark = results[0].switch_s.map(|switch_s| (switch_s as f64, "imbalance begins"));
     vec![
         Plot {
             title: "Executed",

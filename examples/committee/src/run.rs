@@ -42,7 +42,7 @@ pub struct RunResult {
     pub exec: String,
     pub offered_tps: u64,
     #[serde(skip)]
-    pub switch_s: u64,
+    pub switch_s: Option<u64>,
     pub bins: Vec<Bin>,
     pub summary: RunSummary,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use flamingo_core::Digest;
+use flamingo_core::{Digest, Round};
 
 use super::message::{Batch, Header, Vertex};
 
@@ -47,13 +47,14 @@ impl BatchStore {
         self.batches.remove(digest).map(|stored| stored.batch)
     }
 
-    /// Claims the payload of a header for it.
-    pub fn claim(&mut self, header: &Header) -> Payload {
+    /// Claims the payload of a header for it. A claim below `floor` has lapsed: that header is not ordered any more.
+    pub fn claim(&mut self, header: &Header, floor: Round) -> Payload {
         for digest in &header.body.payload {
             match self.batches.get(digest) {
                 None => return Payload::Missing(*digest),
                 Some(stored) => {
-                    let other = stored.claimed_by.is_some_and(|vertex| vertex != header.vertex());
+                    let claim = stored.claimed_by.filter(|vertex| vertex.round >= floor);
+                    let other = claim.is_some_and(|vertex| vertex != header.vertex());
                     if other || stored.batch.author != header.author {
                         return Payload::Foreign(*digest);
                     }

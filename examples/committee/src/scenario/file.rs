@@ -5,6 +5,7 @@
 //! validators = 4               # 2 to 100
 //! rate = 110000                # transactions per second at full scale
 //! seconds = 460
+//! stakes = [1, 1, 2, 1]        # optional; one per validator, 1 or more; equal by default
 //!
 //! [[phase]]                    # in order; the first starts at 0
 //! from = 0
@@ -50,6 +51,8 @@ struct File {
     validators: Spanned<u64>,
     rate: Spanned<u64>,
     seconds: Spanned<u64>,
+    #[serde(default)]
+    stakes: Vec<Spanned<u64>>,
     #[serde(default)]
     phase: Vec<FilePhase>,
     #[serde(default)]
@@ -99,6 +102,7 @@ impl Scenario {
         Ok(Self {
             name: raw.name,
             validators: validators as u16,
+            stakes: check.stakes(&raw.stakes, validators)?,
             rate_tps: check.range("rate", &raw.rate, 1..100_000_001)?,
             seconds,
             phases: check.phases(&raw.phase, validators, seconds)?,
@@ -114,6 +118,14 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
+    fn stakes(&self, raw: &[Spanned<u64>], validators: u64) -> Result<Vec<u64>, ScenarioError> {
+        if let Some(last) = raw.last().filter(|_| raw.len() as u64 != validators) {
+            let valid = format!("there must be {validators} of them, one per validator");
+            return Err(self.invalid("the number of stakes", last, raw.len() as u64, valid));
+        }
+        raw.iter().map(|stake| self.range("stakes", stake, 1..1_000_000_001)).collect()
+    }
+
     fn phases(&self, raw: &[FilePhase], validators: u64, seconds: u64) -> Result<Vec<Phase>, ScenarioError> {
         let mut phases: Vec<Phase> = Vec::new();
         for phase in raw {
@@ -162,13 +174,17 @@ impl Checker<'_> {
         if valid.contains(&got) {
             return Ok(got);
         }
-        let line = self.text[..value.span().start].matches('\n').count() + 1;
         let valid = match (valid.start, valid.end.saturating_sub(1)) {
             (start, end) if end < start => "no value is left after the fields before it".to_owned(),
             (start, end) if start == end => format!("it must be {start}"),
             (start, end) => format!("it must be {start} to {end}"),
         };
-        Err(ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid })
+        Err(self.invalid(field, value, got, valid))
+    }
+
+    fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
+        let line = self.text[..at.span().start].matches('\n').count() + 1;
+        ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid }
     }
 }
 
@@ -186,7 +202,7 @@ mod tests {
         assert_eq!(scenario.phase(19).skew_percent, 0);
         assert_eq!(scenario.phase(20).skew_percent, 90);
         assert_eq!(scenario.slow, [Slow { validator: 3, worker_mbps: 200 }]);
-        assert_eq!(scenario.switch_s(), 20);
+        assert_eq!(scenario.switch_s(), Some(20));
     }
 
     /// Errors name the file, the line, the field and what would be valid.
@@ -201,6 +217,11 @@ mod tests {
             (GOOD.replace("from = 20", "from = 0"), "x.toml:8: phase.from = 0 is not valid: it must be 1 to 99"),
             (GOOD.replace("from = 0", "from = 3"), "x.toml:6: phase.from = 3 is not valid: it must be 0"),
             (GOOD.replace("validators = 4", "validators = 1"), "x.toml:2: validators = 1 is not valid"),
+            (
+                GOOD.replace("rate", "stakes = [1, 2, 1]\nrate"),
+                "x.toml:3: the number of stakes = 3 is not valid: there must be 4 of them",
+            ),
+            (GOOD.replace("rate", "stakes = [1, 2, 0, 1]\nrate"), "x.toml:3: stakes = 0 is not valid: it must be 1 to"),
         ];
         for (text, expected) in cases {
             let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();

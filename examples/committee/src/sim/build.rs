@@ -12,7 +12,7 @@ use flamingo_core::protocol::{
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
     AccountId, Balancer, Committee, CommitteeError, Digest, Epoch, EpochSeed, LeaderRound, Member, Params, ParamsError,
-    PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    RawParams, Round, SignatureBytes, ValidatorId,
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
 
@@ -153,32 +153,34 @@ struct Builder<'a> {
     scheme: Scheme,
     seed: EpochSeed,
     accounts_per_region: u64,
-    /// Of every account, in order.
-    account_keys: Vec<PublicKey>,
 }
 
 impl<'a> Builder<'a> {
     fn new(config: &'a RunConfig) -> Result<Self, BuildError> {
         let validators = config.scenario.validators;
         let scheme = if config.signed { Scheme::Ed25519 } else { Scheme::Unsigned };
-        let member = |v| Member { key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(), stake: 1 };
+        let member = |v: u16| Member {
+            key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(),
+            stake: config.scenario.stakes.get(usize::from(v)).copied().unwrap_or(1),
+        };
         let committee = Committee::new(EPOCH, (0..validators).map(member).collect(), &scheme)?;
         let accounts = frame::ACCOUNTS / config.scale.0;
         let accounts_per_region = accounts / u64::from(validators);
         if accounts_per_region < 100 {
             return Err(BuildError::TooFewAccounts { validators, accounts });
         }
+        let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
         let randomness = digest_of(config.seed, "randomness");
         let shared = Shared {
             params: params(config)?,
             leader_seed: digest_of(config.seed, "leader"),
             batch_bytes: frame::BATCH_BYTES / config.scale.0,
+            scheme,
+            account_keys: ids.map(|account| account_key(scheme, config.seed, account).public()).collect(),
             committee,
         };
         let seed = EpochSeed::derive(EPOCH, &shared.committee.digest(), &randomness.0);
-        let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
-        let account_keys = ids.map(|account| account_key(scheme, config.seed, account).public()).collect();
-        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region, account_keys })
+        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region })
     }
 
     fn node(&self, me: ValidatorId) -> Result<Node, BuildError> {
@@ -211,13 +213,13 @@ impl<'a> Builder<'a> {
         let config = LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.seed, AdmitAll);
         let mut ledger = MigrationLedger::new(config.with_home(home));
         let _ = ledger.begin(LeaderRound(0));
-        for (index, key) in (0..).zip(&self.account_keys) {
+        for (index, key) in (0..).zip(&self.shared.account_keys) {
             let account = AccountId(index);
             let admission = Admission { epoch: EPOCH, account, key: *key, credential: SignatureBytes([0; 64]) };
             let carrier = Carrier { author: home.home(account, committee), round: Round(0) };
             let _ = ledger.apply(LogIndex(index), carrier, Object::Admission(&admission));
         }
-        (ledger, self.account_keys.len() as u64)
+        (ledger, self.shared.account_keys.len() as u64)
     }
 
     /// Account ids are the benchmark's own here: a look-up key from the public seed will do.
@@ -233,7 +235,7 @@ impl<'a> Builder<'a> {
     }
 
     fn executor(&self, me: ValidatorId) -> Result<Executor, BuildError> {
-        let accounts = self.account_keys.len();
+        let accounts = self.shared.account_keys.len();
         let service_ns = 1_000_000_000 * self.config.scale.0 / frame::SERVICE_PER_SECOND;
         let times = ServiceTimes { service_ns, remote_ns: frame::REMOTE_SERVICE_TIMES * service_ns };
         Ok(Executor::new(self.scheduler(me, accounts)?, accounts, times))

@@ -81,12 +81,15 @@ impl Metrics {
         self.bins.iter().enumerate().map(bin).collect()
     }
 
-    /// The summary over `bins`, recovery counted from `switch_s`.
-    pub fn summary(&self, bins: &[Bin], offered_tps: f64, switch_s: u64) -> Summary {
-        let switch = ((switch_s / BIN_S) as usize).min(bins.len());
+    /// The summary over `bins`. With a switch, balanced is what lies before it and recovery is counted from it; a bin
+    /// that it falls into is neither. Without one, the whole run is both.
+    pub fn summary(&self, bins: &[Bin], offered_tps: f64, switch_s: Option<u64>) -> Summary {
+        let bins_until = |end: u64| (end as usize).min(bins.len());
+        let before_end = switch_s.map_or(bins.len(), |switch_s| bins_until(switch_s / BIN_S));
+        let after_start = switch_s.map_or(0, |switch_s| bins_until(switch_s.div_ceil(BIN_S)));
         // Start-up is no balanced load: the first bin fills the pipeline.
-        let before = if switch > 1 { &bins[1..switch] } else { bins.get(1..).unwrap_or_default() };
-        let after = &bins[switch..];
+        let before = bins[..before_end].get(1..).unwrap_or_default();
+        let after = &bins[after_start..];
         let last = &bins[bins.len().saturating_sub(FORWARD_BINS)..];
         let balanced_latency = mean(before.iter().filter_map(|bin| bin.commit_latency_s));
         let latency_is_back = |window: &[Bin]| {
@@ -99,7 +102,7 @@ impl Metrics {
             mean(window.iter().map(|bin| bin.committed_tps)).is_some_and(|rate| rate >= BACK_SHARE * offered_tps)
         };
         let since_switch =
-            |bin: Option<usize>| bin.map(|bin| (bin as u64 * BIN_S + (switch as u64 * BIN_S)) - switch_s);
+            |bin: Option<usize>| bin.map(|bin| (after_start + bin) as u64 * BIN_S - switch_s.unwrap_or(0));
         Summary {
             balanced_tps: mean(before.iter().map(|bin| bin.committed_tps)),
             balanced_latency_s: balanced_latency,
@@ -177,7 +180,7 @@ mod tests {
         let rates = [10.0, 100.0, 50.0, 120.0, 140.0, 60.0, 100.0, 99.0, 98.0, 100.0];
         let latencies = [1.0, 1.0, 5.0, 9.0, 9.0, 9.0, 1.5, 1.5, 1.5, 3.1];
         let bins = bins(&rates, &latencies);
-        let summary = Metrics::new(100).summary(&bins, 100.0, 20);
+        let summary = Metrics::new(100).summary(&bins, 100.0, Some(20));
         assert_eq!(summary.balanced_tps, Some(100.0));
         assert_eq!(summary.dip_tps, Some(50.0));
         // Windows from the switch: 103, 107, 100, 86, 99, 99.
@@ -191,8 +194,23 @@ mod tests {
     #[test]
     fn short_runs_do_not_recover() {
         let steady = bins(&[100.0; 6], &[1.0; 6]);
-        assert_eq!(Metrics::new(60).summary(&steady, 100.0, 20).back_after_s, Some(0));
-        assert_eq!(Metrics::new(40).summary(&steady[..4], 100.0, 20).back_after_s, None);
+        assert_eq!(Metrics::new(60).summary(&steady, 100.0, Some(20)).back_after_s, Some(0));
+        assert_eq!(Metrics::new(40).summary(&steady[..4], 100.0, Some(20)).back_after_s, None);
+    }
+
+    /// A bin that the switch falls into is neither balanced nor recovered, wherever the switch lies.
+    #[test]
+    fn a_switch_inside_a_bin_counts_for_neither_side() {
+        let bins = bins(&[100.0, 100.0, 1.0, 100.0, 100.0, 100.0], &[1.0; 6]);
+        let at = |switch_s| Metrics::new(60).summary(&bins, 100.0, switch_s);
+        assert_eq!((at(Some(25)).balanced_tps, at(Some(25)).dip_tps), (Some(100.0), Some(100.0)));
+        assert_eq!(at(Some(25)).back_after_s, Some(5));
+        assert_eq!((at(Some(20)).dip_tps, at(Some(20)).back_after_s), (Some(1.0), Some(10)));
+        assert_eq!((at(Some(5)).balanced_tps, at(Some(5)).back_after_s), (None, Some(25)));
+        for beyond in [60, 61, 1_000] {
+            assert_eq!((at(Some(beyond)).dip_tps, at(Some(beyond)).back_after_s), (None, None), "{beyond}");
+        }
+        assert_eq!((at(None).dip_tps, at(None).back_after_s), (Some(1.0), Some(30)));
     }
 
     /// Latency is null where nothing completes, and what completes after the end is not counted.
