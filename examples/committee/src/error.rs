@@ -19,6 +19,8 @@ pub enum Failure {
     Trace(#[from] TraceError),
     #[error("{file}: cannot be written: {source}")]
     Unwritable { file: String, source: io::Error },
+    #[error("{run}: a fault of the scenario never happened: nothing was written after its time")]
+    FaultNeverHappened { run: String },
     #[error("{run}: the validators' state roots differ: at least one of them computed a wrong state")]
     StateRootsDiffer { run: String },
 }

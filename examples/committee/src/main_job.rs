@@ -12,7 +12,7 @@ use crate::page;
 use crate::progress::{Bar, Progress};
 use crate::run::{RunResult, simulate};
 use crate::scenario::named;
-use crate::show::{after, ktps, share};
+use crate::show::columns;
 
 const SCENARIO: &str = "both90";
 const EXECUTORS: u16 = 3;
@@ -111,16 +111,10 @@ fn table(results: &[RunResult]) -> String {
 }
 
 fn row(name: &str, result: &RunResult) -> String {
-    let summary = &result.summary.measured;
+    let [committed, executed, of_offered, back, latency_back, migrations, waves] = columns(result);
+    let roots = if result.summary.state_roots_equal { "equal" } else { "DIFFER" };
     format!(
-        "{name:<16} {:>14} {:>14} {:>14} {:>10} {:>12} {:>10} {:>6}  {}\n",
-        ktps(summary.end_committed_tps),
-        ktps(summary.end_executed_tps),
-        share(summary.end_executed_tps, result.offered_tps),
-        after(summary.back_after_s),
-        after(summary.latency_back_after_s),
-        summary.migrations,
-        summary.waves,
-        if result.summary.state_roots_equal { "equal" } else { "DIFFER" },
+        "{name:<16} {committed:>14} {executed:>14} {of_offered:>14} {back:>10} {latency_back:>12} {migrations:>10} \
+         {waves:>6}  {roots}\n"
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::main_job::VARIANTS;
 use crate::plot::{Line, Plot};
 use crate::run::RunResult;
-use crate::show::{after, ktps, share};
+use crate::show::{columns, ktps};
 use crate::sim::metrics::{BIN_S, Bin};
 
 /// The page for the four variants, in their order.
@@ -77,21 +77,10 @@ fn table(results: &[RunResult]) -> String {
     for (variant, result) in VARIANTS.iter().zip(results) {
         let summary = &result.summary.measured;
         let roots = if result.summary.state_roots_equal { "equal" } else { "<b>differ</b>" };
-        let _ = writeln!(
-            rows,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{}</td><td>{}</td><td>{roots}</td></tr>",
-            variant.name,
-            ktps(summary.balanced_tps),
-            ktps(summary.dip_tps),
-            ktps(summary.end_committed_tps),
-            ktps(summary.end_executed_tps),
-            share(summary.end_executed_tps, result.offered_tps),
-            after(summary.back_after_s),
-            after(summary.latency_back_after_s),
-            summary.migrations,
-            summary.waves,
-        );
+        let name = variant.name;
+        let cells = [ktps(summary.balanced_tps), ktps(summary.dip_tps)].into_iter().chain(columns(result));
+        let cells: String = cells.map(|cell| format!("<td>{cell}</td>")).collect();
+        let _ = writeln!(rows, "<tr><th>{name}</th>{cells}<td>{roots}</td></tr>");
     }
     format!(
         "<table><tr><th>balancing</th><th>balanced<br>ktps</th><th>lowest<br>committed</th><th>committed<br>at the end</th>\

@@ -16,7 +16,6 @@
 //! between two runs of one configuration.
 
 use std::path::Path;
-use std::time::Instant;
 
 use serde::Serialize;
 
@@ -71,10 +70,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// Runs a configuration to its end.
 pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<RunResult, Failure> {
-    let started = Instant::now();
+    #[expect(clippy::disallowed_types, reason = "wall time is reported, and nothing depends on it")]
+    let started = std::time::Instant::now();
     let mut world = World::new(config.clone())?;
     world.run(|second| progress.set(second));
     let state_roots_equal = world.roots_equal();
+    if world.is_fault_pending() {
+        return Err(Failure::FaultNeverHappened { run: config.scenario.name });
+    }
     let offered_tps = config.scenario.rate_tps;
     let bins = world.metrics().bins(config.scale.0);
     let switch_s = config.scenario.switch_s();

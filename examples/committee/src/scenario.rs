@@ -41,7 +41,7 @@ pub struct Slow {
     pub worker_mbps: u64,
 }
 
-/// One write that goes wrong in one validator's store: a run with it must fail.
+/// One write that goes wrong in one validator's store: a run with it must fail, also when no write comes after `at_s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptWrite {
     pub validator: u16,

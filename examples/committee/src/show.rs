@@ -1,5 +1,22 @@
 //! How numbers are shown to people.
 
+use crate::run::RunResult;
+
+/// A run in the columns of the tables: committed and executed rate at the end, executed of offered, throughput and
+/// latency back after, migrations, waves.
+pub fn columns(result: &RunResult) -> [String; 7] {
+    let summary = &result.summary.measured;
+    [
+        ktps(summary.end_committed_tps),
+        ktps(summary.end_executed_tps),
+        share(summary.end_executed_tps, result.offered_tps),
+        after(summary.back_after_s),
+        after(summary.latency_back_after_s),
+        summary.migrations.to_string(),
+        summary.waves.to_string(),
+    ]
+}
+
 /// A rate in thousands of transactions per second.
 pub fn ktps(tps: Option<f64>) -> String {
     tps.map_or_else(|| "-".to_owned(), |tps| format!("{:.1}", tps / 1e3))

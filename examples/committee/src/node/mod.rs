@@ -21,9 +21,7 @@ use std::rc::Rc;
 use flamingo_core::policy::MigrationPolicy;
 use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger, Request};
 use flamingo_core::signal::{CertificateView, LoadFieldsBuilder, verify_counts};
-use flamingo_core::{
-    AccountId, Balancer, Committee, Digest, Evaluation, Params, PublicKey, Round, SignatureScheme, ValidatorId,
-};
+use flamingo_core::{AccountId, Balancer, Committee, Digest, Params, PublicKey, Round, SignatureScheme, ValidatorId};
 
 pub use message::Lane;
 pub use worker::{Refused, Worker};
@@ -70,8 +68,6 @@ pub enum Output {
         to: ValidatorId,
         anchor: Round,
     },
-    /// The balancer evaluated an anchor.
-    Evaluated(Evaluation),
 }
 
 /// What every node of a committee agrees on.
@@ -288,7 +284,8 @@ impl Node {
         }
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
-            outputs.extend(self.balancer.round(round).map(Output::Evaluated));
+            // Its decisions wait in the balancer for the next header; the reasons are for operators.
+            let _evaluation = self.balancer.round(round);
         }
     }
 

@@ -20,7 +20,7 @@ use super::client::Clients;
 use super::metrics::Metrics;
 use super::net::{Egress, Micros, Uplink};
 use super::workload::Arrivals;
-use super::{Event, RefusedCounts, World};
+use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
 use crate::node::message::Transaction;
@@ -115,8 +115,6 @@ impl World {
             wakes: vec![None; nodes.len()],
             uplinks: (0..validators).map(|v| builder.uplink(v)).collect(),
             metrics: Metrics::new(config.scenario.seconds),
-            evaluations: Vec::new(),
-            refused: RefusedCounts::default(),
             silent: false,
             nodes,
             regions,

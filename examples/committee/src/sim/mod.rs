@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Evaluation, Nonce, ValidatorId};
+use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::node::message::{Message, Transaction};
@@ -41,19 +41,8 @@ pub struct World {
     uplinks: Vec<Uplink>,
     regions: Vec<Region>,
     metrics: Metrics,
-    evaluations: Vec<Evaluation>,
-    refused: RefusedCounts,
     /// Clients make no more requests.
     silent: bool,
-}
-
-/// How often clients had to send again, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RefusedCounts {
-    /// Told before the request was sealed.
-    pub at_admission: u64,
-    /// Broadcast and committed for nothing.
-    pub after_commit: u64,
 }
 
 #[derive(Debug)]
@@ -118,17 +107,9 @@ impl World {
         &self.metrics
     }
 
-    /// What the first validator's balancer said at each anchor.
-    pub fn evaluations(&self) -> &[Evaluation] {
-        &self.evaluations
-    }
-
-    pub fn sent_again(&self) -> RefusedCounts {
-        self.refused
-    }
-
-    pub fn nodes(&mut self) -> &mut [Node] {
-        &mut self.nodes
+    /// Whether a fault of the scenario has not happened: nothing was written after its time.
+    pub fn is_fault_pending(&mut self) -> bool {
+        self.nodes.iter_mut().any(|node| node.executor().is_fault_pending())
     }
 
     /// Lets every replica reach the place in the log where the foremost one stands, clients silent from now on;
@@ -247,8 +228,6 @@ impl World {
                     self.metrics.migrated(anchor.0, self.now);
                 }
             }
-            Output::Evaluated(evaluation) if node == ValidatorId(0) => self.evaluations.push(evaluation),
-            Output::Evaluated(_) => {}
         }
     }
 
@@ -263,7 +242,6 @@ impl World {
         let Refused { transaction, verdict } = refused;
         let region = self.region_of(transaction.request.account);
         if verdict != Verdict::Duplicate {
-            self.refused.at_admission += 1;
             answers.again(region, transaction);
         }
     }
@@ -286,10 +264,7 @@ impl World {
                 Outcome::NoOp(Reason::NonceUsed | Reason::NonceTooOld) => {
                     answers.answered(region, request.account, request.nonce);
                 }
-                _ => {
-                    self.refused.after_commit += 1;
-                    answers.again(region, transaction.clone());
-                }
+                _ => answers.again(region, transaction.clone()),
             }
         }
     }
