@@ -350,7 +350,7 @@ impl Node {
         if !self.writable {
             return;
         }
-        if let Some(batch) = self.worker.seal_next(now) {
+        if let Some(batch) = self.worker.send_next(now) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);
