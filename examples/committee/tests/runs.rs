@@ -121,6 +121,25 @@ fn a_corrupted_write_fails_the_run() {
     assert!(stderr(&unused).contains("never happened"), "{}", stderr(&unused));
 }
 
+/// The end of a run cuts nothing out of the network: what is on its way at that moment still arrives, and a replica
+/// behind a slow link reaches the foremost one.
+#[test]
+fn the_end_of_a_run_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slow.toml");
+    let text = "name = \"slow\"\nvalidators = 4\nrate = 200000\nseconds = 10\n\
+                [[phase]]\nfrom = 0\nskew = 18\nhotspot = 1\nhot-executor = 52\n\
+                [[slow]]\nvalidator = 1\nworker-mbps = 1\n[[slow]]\nvalidator = 3\nworker-mbps = 20\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    for seed in ["346142", "1", "18446744073709551615"] {
+        let scenario = ["--scenario", file, "--scale", "1/1000", "--policy", "paper", "--tie", "largest-spare"];
+        let (output, json) = run(&[&scenario[..], &["--seed", seed, "--exec", "none", "--executors", "1"]].concat());
+        assert!(output.status.success(), "seed {seed}: {}", stderr(&output));
+        assert_eq!(json["summary"]["state_roots_equal"], Value::Bool(true), "seed {seed}");
+    }
+}
+
 /// A committee of unequal stakes commits, moves accounts and agrees.
 #[test]
 fn stakes_may_differ() {
@@ -200,6 +219,9 @@ fn refusals_teach() {
         (vec!["--scenario", "balanced", "--executors", "0"], vec!["1..=256"]),
         (vec!["--scenario", "balanced", "--executors", "17"], vec!["--executors", "17 x 600 Mbps", "10 Gbps"]),
         (vec!["--scenario", "balanced", "--scale", "1/0"], vec!["1/N"]),
+        (vec!["--scenario", "balanced", "--scale", "1/1000", "--validators", "11"], vec!["11 validators", "100 each"]),
+        (vec!["--scenario", "shift", "--switch", "18446744073709551615"], vec!["1..=100000"]),
+        (vec!["--scenario", "/dev/zero"], vec!["/dev/zero", "longer than"]),
         (vec!["--scenario", bad, "--switch", "5"], vec!["--switch", "named"]),
     ] {
         let (output, json) = run(&arguments);

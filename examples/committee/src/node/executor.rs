@@ -7,7 +7,7 @@
 //! What the reports call executed follows from these clocks alone.
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::{AccountId, Digest};
+use flamingo_core::{AccountId, Digest, ValidatorId};
 use flamingo_sched::{OrderPreserving, Plan, TxnBatch};
 
 use super::smallbank::{Balances, OPENING, Operation};
@@ -38,7 +38,7 @@ pub struct Executor {
     ready_ns: Vec<u64>,
     /// Every transaction up to here has executed.
     frontier_ns: u64,
-    corrupt_next_write: bool,
+    corrupt_next_write: Option<ValidatorId>,
 }
 
 /// An operation by an account: what the executor needs of a transaction.
@@ -60,18 +60,18 @@ impl Executor {
             clocks_ns: vec![0; workers],
             ready_ns: vec![0; accounts],
             frontier_ns: 0,
-            corrupt_next_write: false,
+            corrupt_next_write: None,
         }
     }
 
-    /// A fault for tests: the next write goes wrong in this node's store.
-    pub fn corrupt_next_write(&mut self) {
-        self.corrupt_next_write = true;
+    /// A fault for tests: the next write goes wrong in the store of `node`, this node, and no two nodes' alike.
+    pub fn corrupt_next_write(&mut self, node: ValidatorId) {
+        self.corrupt_next_write = Some(node);
     }
 
     /// Whether that write is still to come.
     pub fn is_fault_pending(&self) -> bool {
-        self.corrupt_next_write
+        self.corrupt_next_write.is_some()
     }
 
     /// Runs committed transactions in order; appends to `executed` when each has executed together with all
@@ -110,9 +110,9 @@ impl Executor {
         let finished_ns = inputs_ns.max(self.clocks_ns[master]) + self.times.service_ns;
         self.clocks_ns[master] = finished_ns;
         apply(&mut self.stores[master], account, counterparty, &transaction.operation);
-        if self.corrupt_next_write && transaction.operation.writes() {
-            self.stores[master][account].checking ^= 1;
-            self.corrupt_next_write = false;
+        if transaction.operation.writes() {
+            let wrong_by = self.corrupt_next_write.take().map_or(0, |node| i64::from(node.0) + 1);
+            self.stores[master][account].checking ^= wrong_by;
         }
 
         if transaction.operation.writes() {

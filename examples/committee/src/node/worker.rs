@@ -91,7 +91,7 @@ impl Worker {
     }
 
     fn take(&mut self, now: Micros, transaction: Transaction) {
-        if self.open.is_empty() {
+        if self.wake_at().is_none() {
             self.open_since = now;
         }
         self.open.push(transaction);
@@ -102,7 +102,7 @@ impl Worker {
 
     /// Clients' latency records; they travel with the next batch.
     pub fn publish(&mut self, now: Micros, records: Vec<Latency>) {
-        if self.open.is_empty() {
+        if self.wake_at().is_none() {
             self.open_since = now;
         }
         self.latencies.extend(records);

@@ -31,6 +31,8 @@ use crate::scheme::{Key, Scheme, account_key};
 const EPOCH: Epoch = Epoch(1);
 /// Clients publish their latencies over the first seconds, so many accounts of a region a tick.
 const LATENCIES_PER_TICK: u64 = 100;
+/// Per region.
+const LEAST_ACCOUNTS: u64 = 100;
 const REMOTE_LATENCY_US: u32 = frame::ROUND_TRIP_US as u32;
 
 /// Why a committee could not be put together.
@@ -42,7 +44,10 @@ pub enum BuildError {
     Committee(#[from] CommitteeError),
     #[error("the executors are not valid: {0}")]
     Executors(#[from] flamingo_sched::ConfigError),
-    #[error("{validators} validators leave none of the {accounts} accounts of this scale to some of them")]
+    #[error(
+        "{validators} validators share the {accounts} accounts of this scale, fewer than {LEAST_ACCOUNTS} each: take a \
+         larger scale or fewer validators"
+    )]
     TooFewAccounts { validators: u16, accounts: u64 },
 }
 
@@ -116,6 +121,7 @@ impl World {
             uplinks: (0..validators).map(|v| builder.uplink(v)).collect(),
             metrics: Metrics::new(config.scenario.seconds),
             silent: false,
+            faults_due: config.scenario.corrupt.len(),
             nodes,
             regions,
             config,
@@ -164,7 +170,7 @@ impl<'a> Builder<'a> {
         let committee = Committee::new(EPOCH, (0..validators).map(member).collect(), &scheme)?;
         let accounts = frame::ACCOUNTS / config.scale.0;
         let accounts_per_region = accounts / u64::from(validators);
-        if accounts_per_region < 100 {
+        if accounts_per_region < LEAST_ACCOUNTS {
             return Err(BuildError::TooFewAccounts { validators, accounts });
         }
         let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
@@ -191,14 +197,13 @@ impl<'a> Builder<'a> {
             worker.assignment(&delta);
             let _ = balancer.delta(&delta);
         }
-        let capacity_tps = frame::capacity_tps(self.worker_bps(me.0), self.config.scenario.validators);
         let parts = Parts {
             worker,
             ledger,
             next_index,
             executor: self.executor(me)?,
             balancer,
-            capacity: Capacity { epoch: EPOCH, capacity_utps: capacity_tps * 1_000_000 },
+            capacity: Capacity { epoch: EPOCH, capacity_utps: self.capacity_utps(me) },
         };
         Ok(Node::new(me, Rc::clone(&self.shared), parts))
     }
@@ -259,7 +264,8 @@ impl<'a> Builder<'a> {
         let first = AccountId(u64::from(region) * self.accounts_per_region);
         let homes = vec![ValidatorId(region); self.accounts_per_region as usize];
         let window = self.shared.params.get().nonce_window;
-        let seed = u64::from(region) + 1_000 * self.config.seed;
+        let mut hasher = Hasher::new(Domain("committee/arrivals"));
+        let seed = hasher.u64(self.config.seed).u16(region).finish_u64();
         Region {
             first,
             accounts: self.accounts_per_region,
@@ -276,6 +282,11 @@ impl<'a> Builder<'a> {
     fn uplink(&self, validator: u16) -> Uplink {
         let primary = frame::PRIMARY_BPS / self.config.scale.0;
         Uplink { primary: Egress::new(primary), worker: Egress::new(self.worker_bps(validator)) }
+    }
+
+    /// What the validator declares: its own bandwidth's worth.
+    fn capacity_utps(&self, validator: ValidatorId) -> u64 {
+        frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {
