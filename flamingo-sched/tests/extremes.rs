@@ -1,5 +1,7 @@
 //! Values at the edge of what a batch or a snapshot can hold: the same answer in every build, and no overflow.
 
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 use flamingo_sched::{BatchError, Config, ExecScheduler, Fusion, HashPartition, Plan, StaticHome, TxnBatch};
 
 fn config(workers: u16) -> Config {
