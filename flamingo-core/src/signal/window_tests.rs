@@ -415,3 +415,14 @@ fn parameters_bound_what_a_window_keeps() {
         }
     }
 }
+
+/// The figure in the documentation of [`TrackingWindow`]'s memory.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_row_is_as_large_as_documented() {
+    assert_eq!(size_of::<Option<Row>>(), 88);
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    assert!(window.rounds.iter().all(|round| round.rows.capacity() == 0), "an empty window has no rows");
+    assert_eq!(window.add(steady(1..=1)[0].view()), Added::Counted);
+    assert_eq!(window.rounds[1].rows.capacity(), 4, "the first certificate of a round makes a row for every member");
+}
