@@ -288,7 +288,8 @@ impl<P: MigrationPolicy> Balancer<P> {
         entries.dedup_by_key(|entry| entry.account);
         self.decisions = match entries.is_empty() {
             true => None,
-            false => DecisionList::new(self.epoch, decisions.anchor, entries, self.max_list_entries).ok(),
+            // The anchor that was evaluated, whatever the policy calls it: it is the one that is persisted.
+            false => DecisionList::new(self.epoch, self.anchor, entries, self.max_list_entries).ok(),
         };
         decisions.moves.len() - listed
     }

@@ -198,6 +198,18 @@ fn a_list_is_bounded() {
     assert_eq!(bench.balancer.take_decision_list().unwrap().entries().len(), 3);
 }
 
+/// A list is of the anchor that was evaluated, whatever the policy says: the host persists it against a second one.
+#[test]
+fn a_list_is_of_the_evaluated_anchor() {
+    let mut bench = Bench::new();
+    let mut decisions = bench.run(2..=10).pop().unwrap().result.unwrap().decisions;
+    for anchor in [0, 20, u64::MAX].map(Round) {
+        decisions.anchor = anchor;
+        assert_eq!(bench.balancer.list(&decisions), 0);
+        assert_eq!(bench.balancer.take_decision_list().unwrap().anchor(), Round(10), "not {anchor}");
+    }
+}
+
 /// Off, an anchor decides nothing but baselines go on; a list not taken is dropped; on again, decisions return.
 #[test]
 fn the_switch() {

@@ -240,9 +240,9 @@ impl Shedding<'_> {
                     self.moves.push(decision);
                     numbers.moves += 1;
                     numbers.reserved_utps += u128::from(rho);
-                    // ℓ_a rounds down: the donor never credits itself more than it sheds. Below 2¹²⁰ by the bounds of
-                    // `Params`.
-                    numbers.shed_utps += (congested * u128::from(count)).checked_div(counted.into()).unwrap_or(0);
+                    // ℓ_a rounds down: the donor never credits itself more than it sheds.
+                    let credit = congested.saturating_mul(count.into()).checked_div(counted.into()).unwrap_or(0);
+                    numbers.shed_utps = numbers.shed_utps.saturating_add(credit);
                     observe(account, Step::Moved(decision));
                 }
                 Err(reason) => {
@@ -279,11 +279,12 @@ impl Shedding<'_> {
     }
 }
 
-/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞.
+/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞. Saturates where a source ignores the bounds of `Params`.
 fn inferred_excess_utps(signals: &ValidatorSignals, evaluation_us: u64) -> i128 {
     let growth = i128::from(signals.queue_delay_us.get()) * 1024 - i128::from(signals.baseline.get());
-    // At most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
-    floor_div(i128::from(signals.throughput_utps.get()) * growth, i128::from(evaluation_us) * 1024).unwrap_or(0)
+    // Within the bounds at most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
+    let product = i128::from(signals.throughput_utps.get()).saturating_mul(growth);
+    floor_div(product, i128::from(evaluation_us) * 1024).unwrap_or(0)
 }
 
 /// A1 L10: σ = min(max(E^s, Ê), α·E^s).

@@ -2,8 +2,10 @@ use super::super::test_world::{Committed, TPS, policy, random_world, shuffled, s
 use super::*;
 use crate::hash::Domain;
 use crate::math::weighted_lower_median;
-use crate::params::ReceiverTie;
+use crate::params::{RawParams, ReceiverTie};
+use crate::protocol::Change;
 use crate::rank::{KeyedHash, rendezvous_cost};
+use crate::signal::EvaluationMemory;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::{format, vec};
@@ -95,6 +97,37 @@ fn the_inferred_excess_floors() {
     v.queue_delay_us.0 = Params::MAX_QUEUE_DELAY_US;
     v.baseline.0 = 0;
     assert_eq!(inferred_excess_utps(&v, 1), 600_000_000_000_000_000_000_000);
+}
+
+/// A source that ignores every bound gets decisions that are odd and no overflow: each number of a donor, a receiver and
+/// the evaluation at either end of its range, alone and together.
+#[test]
+fn unbounded_signals_saturate() {
+    let mut decided = 0;
+    for case in 0..3usize.pow(7) {
+        let digit = |at: u32| case / 3usize.pow(at) % 3;
+        let pick = |at| [0, 1, u64::MAX][digit(at)];
+        let mut hot = validator(1, 1, 0, &[(1, 1), (2, u32::MAX), (3, u32::MAX)]);
+        (hot.throughput_utps.0, hot.counted.0, hot.stake) = (u64::MAX, pick(0), pick(1));
+        hot.queue_delay_us.0 = [0, 30_001, u64::MAX][digit(2)];
+        hot.baseline.0 = [i64::MIN, 0, i64::MAX][digit(3)];
+        let (mut warm, mut cold) = (hot.clone(), hot.clone());
+        (warm.throughput_utps.0, cold.throughput_utps.0) = (pick(4), 1);
+        let mut world = signals(pick(5), vec![hot, warm, cold]);
+        (world.window_us, world.evaluation_us) = (pick(6), pick(6));
+        let mut view = Committed::new(&[Some(0), None, None]);
+        for v in [1, 2] {
+            view.then(Change::Capacity { validator: ValidatorId(v), capacity_utps: u64::MAX });
+        }
+        (1..=3).for_each(|account| view.admit(account, 0));
+        for tie in ties() {
+            let decisions = policy(tie).decide(&world, &view.0);
+            decided += usize::from(decisions.report.outcome == Outcome::Decided);
+        }
+        let mut memory = EvaluationMemory::new(&Params::new(RawParams::paper()).unwrap());
+        memory.record(&world);
+    }
+    assert_eq!(decided, 2 * 3usize.pow(7), "with two of the three queue delays, under each tie");
 }
 
 /// ρ_a rounds up for the reservation, ℓ_a rounds down for the credit: 110 tx/s over N = 7 at n = 1 and 2, γ = 1.2.
