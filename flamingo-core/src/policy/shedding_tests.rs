@@ -358,7 +358,8 @@ fn decisions_hold_every_property() {
         ["Decided!", "NoDonor!", "NoReceiver!", "donor", "receiver", "full", "idle", "short queue", "no capacity"]
             .map(String::from),
     );
-    expected.extend(["inferred above structural", "capped", "target reached", "ran out"].map(String::from));
+    expected
+        .extend(["inferred above structural", "capped", "target reached", "ran out", "no room left"].map(String::from));
     for name in expected {
         assert!(hits.get(&name).is_some_and(|&n| n >= 30), "{name} was hit too rarely: {hits:?}");
     }
@@ -409,11 +410,37 @@ fn count(decisions: &Decisions, hits: &mut BTreeMap<String, u32>) {
                 hit("capped".into(), u32::from(structural > 0 && numbers.shed_target_utps == 4 * structural));
                 let reached = numbers.moves > 0 && numbers.shed_utps >= numbers.shed_target_utps;
                 hit(if reached { "target reached" } else { "ran out" }.into(), 1);
+                hit("no room left".into(), u32::from(numbers.no_room_left > 0));
+                let seen = numbers.moves as usize + numbers.skips.total() as usize + numbers.no_room_left;
+                assert!(seen == numbers.accounts || reached, "every account is in one of the counts: {numbers:?}");
                 SkipReason::ALL.iter().for_each(|&reason| hit(format!("{reason:?}"), numbers.skips.get(reason)));
                 "donor"
             }
         };
         hit(name.into(), 1);
+    }
+}
+
+/// When nobody has room for its lightest account a donor's turn ends, however many accounts it has: the first ten fill
+/// the receivers, and of the rest none is looked at. What is left is told, to the report and to an operator who asks.
+#[test]
+fn a_turn_ends_when_nobody_has_room() {
+    // ρ = 1 tx/s each, σ = 50,000; ten of them fit into five receivers with two to spare.
+    let accounts: Vec<(u64, u32)> = (0..100_000).map(|account| (account, 1)).collect();
+    let mut validators = vec![validator(100_000, 1000, 1000, &accounts)];
+    validators.extend((0..5).map(|_| validator(10, 0, 0, &[])));
+    let signals = signals(600, validators);
+    let mut view = Committed::new(&[Some(50_000), Some(12), Some(12), Some(12), Some(12), Some(12)]);
+    accounts.iter().for_each(|&(account, _)| view.admit(account, 0));
+    for tie in ties() {
+        let policy = policy(tie);
+        let mut looked_at = 0;
+        let decisions = policy.run(&signals, &view.0, |_, _| looked_at += 1);
+        let numbers = donor(&decisions, 0);
+        assert_eq!((looked_at, numbers.moves, numbers.skips.total()), (10, 10, 0));
+        assert_eq!((numbers.accounts, numbers.no_room_left), (100_000, 99_990));
+        let v0 = ValidatorId(0);
+        assert_eq!(policy.explain(&signals, &view.0, AccountId(77)), Explanation::NoRoomLeft { donor: v0 });
     }
 }
 
