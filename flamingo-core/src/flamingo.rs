@@ -119,7 +119,7 @@ pub enum Output {
     Evaluated(Box<Evaluation>),
     /// What the start of a sub-DAG expired.
     SubDag(Outcome),
-    /// What a committed object did; execute the request if it says so.
+    /// What a committed object did; execute the request if it says so. Not for objects up to [`Durable::executed`].
     Applied {
         /// The object's position.
         at: LogIndex,
@@ -135,8 +135,21 @@ pub enum Output {
 #[non_exhaustive]
 pub enum Persist {
     /// A decision list of this anchor is about to leave: after a restart no list of this or an older anchor may.
-    /// Hand it to [`Flamingo::resume_after`].
+    /// It becomes [`Durable::decided_anchor`].
     DecidedAnchor(Round),
+}
+
+/// What the host finds on its disk after a crash. The default is the start of the epoch.
+///
+/// All fields are public and none is optional to name: a host that does not know one of them cannot restart safely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Durable {
+    /// The anchor persisted last, by [`Persist::DecidedAnchor`]; round 0 when there was none.
+    pub decided_anchor: Round,
+    /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
+    /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes
+    /// requests twice, one that runs ahead loses them.
+    pub executed: Option<LogIndex>,
 }
 
 /// What a header carries for load balancing. Its digest covers all three.
@@ -168,6 +181,8 @@ pub struct Flamingo<S, P> {
     builder: LoadFieldsBuilder,
     batches: Vec<(BatchId, BatchLoad)>,
     spare: Vec<BatchLoad>,
+    /// Outcomes up to here are on the host's disk.
+    executed: Option<LogIndex>,
     outputs: VecDeque<Output>,
 }
 
@@ -186,14 +201,22 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             builder: LoadFieldsBuilder::new(),
             batches: Vec::new(),
             spare: Vec::new(),
+            executed: None,
             outputs: VecDeque::new(),
             params,
         }
     }
 
-    /// After a restart: the anchor persisted last. The host then hands over the committed log from its beginning.
-    pub fn resume_after(&mut self, anchor: Round) {
-        self.balancer.resume_after(anchor);
+    /// After a restart, before the first [`step`](Self::step): what survived. The host then hands over the committed
+    /// log from the epoch's start.
+    ///
+    /// The replay rebuilds the committed state, and nothing happens twice: no [`Output::Applied`] comes out for objects
+    /// up to [`Durable::executed`], and no decision list for anchors up to [`Durable::decided_anchor`]. Deltas come out
+    /// for all of it; they are numbered, and who has them already says so. Nonces that were taken in and not committed
+    /// are open again: the clients send those requests once more.
+    pub fn resume_after(&mut self, durable: Durable) {
+        self.executed = self.executed.max(durable.executed);
+        self.balancer.resume_after(durable.decided_anchor);
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
@@ -231,7 +254,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             }
             Input::Committed { at, carrier, object } => {
                 let outcome = self.ledger.apply(at, carrier, object);
-                self.emit(Output::Applied { at, outcome });
+                // Up to `executed` the host has done whatever it says.
+                if Some(at) > self.executed {
+                    self.emit(Output::Applied { at, outcome });
+                }
                 self.follow();
             }
         }

@@ -8,8 +8,8 @@ use flamingo_core::protocol::{
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use flamingo_core::{
-    AccountId, BatchId, Committee, Digest, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member, NoSignatures, Nonce,
-    Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    AccountId, BatchId, Committee, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member,
+    NoSignatures, Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
 };
 
 const EPOCH: Epoch = Epoch(7);
@@ -31,12 +31,18 @@ struct Host {
 impl Host {
     /// v0 with accounts 0 to 9 at home and a capacity of 20 tx/s; the others have 40.
     fn new() -> Self {
+        Self::resumed(Durable::default())
+    }
+
+    /// The same after a crash, its log replayed up to the requests.
+    fn resumed(durable: Durable) -> Self {
         let members = (0..4).map(|at| Member { key: PublicKey([at; 32]), stake: 1 }).collect();
         let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
         let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
         let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
         let flamingo = Flamingo::new(ValidatorId(0), config, CappedShedding::new(&params(), &SEED));
         let mut host = Self { flamingo, index: 0 };
+        host.flamingo.resume_after(durable);
         host.step(Input::SubDag(LeaderRound(1)));
         for author in 0..4 {
             let capacity_utps = if author == 0 { 20_000_000 } else { 40_000_000 };
@@ -132,7 +138,7 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
     let run = |resume: Option<Round>| {
         let mut host = Host::new();
         if let Some(anchor) = resume {
-            host.flamingo.resume_after(anchor);
+            host.flamingo.resume_after(Durable { decided_anchor: anchor, executed: None });
         }
         let mut evaluated = 0;
         for round in 1..=10 {
@@ -180,4 +186,42 @@ fn a_migration_comes_out_in_order() {
     assert_eq!(host.flamingo.ledger().assignment(account).unwrap().validator, to);
     let outputs = host.step(Input::Request(&request(3, 0)));
     assert!(matches!(outputs.as_slice(), [Output::Verdict { verdict: Verdict::Moved(_), .. }]), "{outputs:?}");
+}
+
+/// A crash after any prefix of the log, at any lag of the executor, and a replay from the start as the README says:
+/// every request is executed once, and the committed state is that of a validator that never crashed.
+#[test]
+fn replay_after_a_crash_executes_once() {
+    let entries: Vec<Request> = (0..12).map(|at| request(at % 5, at / 5)).collect();
+    // Every request stands in the log twice: the second copy is a no-op, before and after the crash.
+    let log: Vec<Request> = entries.iter().flat_map(|entry| [*entry, *entry]).collect();
+    let replay = |host: &mut Host, upto: usize, executed: &mut Vec<(AccountId, Nonce)>, last: &mut Option<LogIndex>| {
+        for entry in &log[..upto] {
+            for output in host.commit(0, Object::Request(entry)) {
+                let Output::Applied { at, outcome } = output else { panic!("{output:?}") };
+                assert!(last.is_none_or(|last| at > last), "{at:?} came out again");
+                if outcome == Outcome::Executed {
+                    executed.push((entry.account, entry.nonce));
+                }
+                *last = Some(at);
+            }
+        }
+    };
+    let (mut whole, mut all) = (Host::new(), Vec::new());
+    replay(&mut whole, log.len(), &mut all, &mut None);
+    assert_eq!(all.len(), entries.len());
+    for crash in 0..=log.len() {
+        let (mut host, mut executed) = (Host::new(), Vec::new());
+        // Nothing of the log is on disk yet but what stands before the requests.
+        let mut last = Some(LogIndex(host.index));
+        replay(&mut host, crash, &mut executed, &mut last);
+        let mut host = Host::resumed(Durable { decided_anchor: Round(0), executed: last });
+        replay(&mut host, log.len(), &mut executed, &mut last);
+        assert_eq!(executed, all, "crash after {crash}");
+        assert_eq!(host.flamingo.ledger().digest(), whole.flamingo.ledger().digest());
+        // In the same life, a tail again: nothing is executed.
+        host.index -= 3;
+        let outputs = host.commit(0, Object::Request(&log[0]));
+        assert!(matches!(outputs.as_slice(), [] | [Output::Applied { outcome: Outcome::NoOp(_), .. }]), "{outputs:?}");
+    }
 }
