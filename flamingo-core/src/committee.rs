@@ -1,8 +1,7 @@
 //! The committee of an epoch: who the validators are and how much stake each holds.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-
-use hashbrown::HashMap;
 
 use crate::hash::{Domain, Hasher};
 use crate::id::{Digest, Epoch, PublicKey, ValidatorId};
@@ -94,7 +93,7 @@ impl Committee {
             return Err(CommitteeError::TooManyMembers { got: members.len(), max: Self::MAX_MEMBERS });
         }
         let mut total_stake = 0u64;
-        let mut by_key = HashMap::with_capacity_and_hasher(members.len(), foldhash::fast::FixedState::default());
+        let mut by_key = BTreeMap::new();
         for (validator, member) in (0..=u16::MAX).map(ValidatorId).zip(&members) {
             if member.stake == 0 {
                 return Err(CommitteeError::NoStake { validator });

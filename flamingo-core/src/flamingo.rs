@@ -194,7 +194,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         let (epoch, lookup) = (config.committee.epoch(), config.lookup);
         Self {
             me,
-            balancer: Balancer::with_lookup(me, &config.committee, &params, policy, lookup),
+            balancer: Balancer::new(me, &config.committee, &params, policy, lookup),
             table: AdmissionTable::new(me, epoch, &params, config.scheme.clone(), lookup),
             ledger: MigrationLedger::new(config),
             meter: WorkerMeter::new(),

@@ -102,19 +102,10 @@ pub enum EvaluationSkip {
 }
 
 impl<P: MigrationPolicy> Balancer<P> {
-    /// The balancer of validator `me`, at round 0, switched on.
+    /// The balancer of validator `me`, at round 0, switched on. `lookup` is the host's key for account look-ups in the
+    /// committed view, as in [`LedgerConfig`](crate::protocol::LedgerConfig::lookup); no decision depends on it.
     #[must_use]
-    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P) -> Self {
-        Self::over(me, committee, params, policy, CommittedView::new(committee.len()))
-    }
-
-    /// The same with the host's secret key for account look-ups in the committed view.
-    #[must_use]
-    pub fn with_lookup(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
-        Self::over(me, committee, params, policy, CommittedView::with_lookup(committee.len(), lookup))
-    }
-
-    fn over(me: ValidatorId, committee: &Committee, params: &Params, policy: P, view: CommittedView) -> Self {
+    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -125,7 +116,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             patience_rounds: raw.freshness_rounds / 2,
             max_list_entries: raw.max_list_entries,
             window: TrackingWindow::new(committee, params),
-            view,
+            view: CommittedView::new(committee.len(), lookup),
             policy,
             enabled: true,
             round: Round(0),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::id::{AccountId, PublicKey};
+use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
 use crate::policy::{CappedShedding, Outcome};
 use crate::protocol::{Change, NonceWindow};
@@ -9,6 +9,7 @@ use crate::{Member, NoSignatures};
 use alloc::vec;
 
 const ME: ValidatorId = ValidatorId(1);
+const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
 /// w = 3, lag = 2, R = 10, T_fresh = 4: anchor 20 reads rounds 16 to 18 and the log up to leader round 15.
 fn params(max_list_entries: u32) -> Params {
@@ -38,7 +39,7 @@ impl Bench {
 
     fn with(params: Params) -> Self {
         let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
-        let mut bench = Self { balancer: Balancer::new(ME, &committee(), &params, policy), sequence: 0 };
+        let mut bench = Self { balancer: Balancer::new(ME, &committee(), &params, policy, LOOKUP), sequence: 0 };
         for v in 0..4 {
             let capacity_utps = if v == 0 { 20_000_000 } else { 40_000_000 };
             bench.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });

@@ -10,11 +10,9 @@
 //! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
 //! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
 
 use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
@@ -104,7 +102,7 @@ impl CappedShedding {
             Outcome::Decided
         };
         if outcome == Outcome::Decided {
-            let mut decided = HashSet::with_hasher(FixedState::default());
+            let mut decided = BTreeSet::new();
             // A1 L7
             for donor in donors {
                 let report = &mut validators[donor.index()];
@@ -204,7 +202,8 @@ struct Shedding<'a> {
     donor: ValidatorId,
     view: &'a CommittedView,
     receivers: &'a mut Receivers,
-    decided: &'a mut HashSet<AccountId, FixedState>,
+    /// Ordered, not hashed: clients may choose the ids.
+    decided: &'a mut BTreeSet<AccountId>,
     moves: &'a mut Vec<Decision>,
 }
 

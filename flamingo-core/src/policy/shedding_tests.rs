@@ -1,6 +1,9 @@
-use super::super::test_world::{Committed, TPS, policy, random_world, shuffled, signals, ties, validator};
+use super::super::test_world::{
+    Committed, TPS, policy, random_world, random_world_keyed, shuffled, signals, ties, validator,
+};
 use super::*;
 use crate::hash::Domain;
+use crate::id::Digest;
 use crate::math::weighted_lower_median;
 use crate::params::ReceiverTie;
 use crate::rank::{KeyedHash, rendezvous_cost};
@@ -405,6 +408,22 @@ fn the_first_donors_lists_are_prefixes() {
         if one.len() == two.len() { equal += 1 } else { longer += 1 }
     }
     assert!(longer > 50 && equal > 50, "{longer} {equal}");
+}
+
+/// The look-up key of the view is each host's own: no decision depends on it.
+#[test]
+fn decisions_do_not_depend_on_the_lookup_key() {
+    let mut moved = 0;
+    for seed in 0..200 {
+        let (signals, view) = random_world(seed);
+        let (_, other) = random_world_keyed(seed, KeyedHash::from_digest(&Digest([seed as u8 ^ 0x55; 32])));
+        for tie in ties() {
+            let decisions = policy(tie).decide(&signals, &view);
+            assert_eq!(decisions, policy(tie).decide(&signals, &other), "world {seed}, {tie:?}");
+            moved += decisions.moves.len();
+        }
+    }
+    assert!(moved > 500, "{moved}");
 }
 
 /// The baseline decides nothing where Algorithm 1 does.

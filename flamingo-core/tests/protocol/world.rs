@@ -6,6 +6,7 @@ use flamingo_core::protocol::{
     DecisionList, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, Reason,
     Request, Tallied,
 };
+use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
     Round, SignatureBytes, SignatureScheme, ValidatorId,
@@ -63,6 +64,14 @@ pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<To
     let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
     let config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission);
     MigrationLedger::new(config.with_home(HomeFn(home)))
+}
+
+/// The same under another look-up key.
+pub(crate) fn ledger_keyed(committee: Committee, params: Params, lookup: KeyedHash) -> MigrationLedger<Toy> {
+    let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
+    let mut config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission).with_home(HomeFn(home));
+    config.lookup = lookup;
+    MigrationLedger::new(config)
 }
 
 pub(crate) fn admission(account: u64) -> Admission {
