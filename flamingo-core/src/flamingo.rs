@@ -28,9 +28,10 @@ use crate::signature::SignatureScheme;
 pub enum Input<'a> {
     /// A client hands in a request. Answered by [`Output::Verdict`].
     Request(&'a Request),
-    /// A batch was sealed with these requests, all of which were accepted.
+    /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
+    /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
     Sealed {
-        /// The host's name for the batch.
+        /// The host's name for the batch; free again once it is acknowledged or lost.
         batch: BatchId,
         /// Its requests.
         requests: &'a [Request],
@@ -47,8 +48,14 @@ pub enum Input<'a> {
     /// A quorum acknowledged a batch that was sent: the next header carries it. A batch that was not sent, or does
     /// not fit, is answered by [`Output::BatchRefused`] and stays.
     Acknowledged(BatchId),
-    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected.
-    Lost(&'a [Request]),
+    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected, before or after it was
+    /// acknowledged, or they never got into one.
+    Lost {
+        /// The batch they were sealed in, if any. What is kept of it goes.
+        batch: Option<BatchId>,
+        /// Its requests: their nonces are open again.
+        requests: &'a [Request],
+    },
     /// An accept list will not commit: its certificate was garbage-collected.
     AcceptsLost(&'a AcceptList),
     /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head,
@@ -76,9 +83,24 @@ pub enum Input<'a> {
     },
 }
 
-/// The host's name for a batch.
+/// The host's name for a batch. Looked up fastest when names rise from batch to batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BatchId(pub u64);
+
+/// Why a batch could not be taken in, marked as sent, or put into a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchProblem {
+    /// A batch of this name is open. That one stays; the second is not counted.
+    #[error("a batch of this name is open")]
+    AlreadySealed,
+    /// No batch of this name is open: never sealed, or acknowledged or lost before.
+    #[error("no batch of this name is open")]
+    NotOpen,
+    /// It cannot enter the header that is being built. It stays open.
+    #[error(transparent)]
+    Refused(#[from] BatchRefused),
+}
 
 /// What the host does next.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,12 +119,12 @@ pub enum Output {
     },
     /// Drop this account's requests that are in no sealed batch, and answer them.
     Purge(Moved),
-    /// The batch cannot enter a header.
+    /// Nothing happened to the batch.
     BatchRefused {
         /// Which.
         batch: BatchId,
-        /// Why; `None` when it was never sealed.
-        why: Option<BatchRefused>,
+        /// Why.
+        why: BatchProblem,
     },
     /// Propose a header with this in it.
     Header(Box<HeaderParts>),
@@ -168,8 +190,8 @@ pub struct HeaderParts {
 /// After warm-up, requests, certificates, rounds without an anchor and committed requests allocate nothing beyond
 /// what [`Balancer`] keeps; headers, lists and evaluations allocate what they hand out.
 ///
-/// Memory: that of its parts, one [`BatchLoad`] per batch between seal and acknowledgment, and the outputs not
-/// polled yet.
+/// Memory: that of its parts, the outputs not polled yet, and one [`BatchLoad`] per batch between seal and
+/// acknowledgment or loss: as many as the host leaves open at once, [`open_batches`](Flamingo::open_batches) at present.
 #[derive(Debug)]
 pub struct Flamingo<S, P> {
     me: ValidatorId,
@@ -179,7 +201,8 @@ pub struct Flamingo<S, P> {
     table: AdmissionTable<S>,
     meter: WorkerMeter,
     builder: LoadFieldsBuilder,
-    batches: Vec<(BatchId, BatchLoad)>,
+    /// Open batches by rising name.
+    batches: VecDeque<(BatchId, BatchLoad)>,
     spare: Vec<BatchLoad>,
     /// Outcomes up to here are on the host's disk.
     executed: Option<LogIndex>,
@@ -199,7 +222,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             ledger: MigrationLedger::new(config),
             meter: WorkerMeter::new(),
             builder: LoadFieldsBuilder::new(),
-            batches: Vec::new(),
+            batches: VecDeque::new(),
             spare: Vec::new(),
             executed: None,
             outputs: VecDeque::new(),
@@ -227,13 +250,15 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
             Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
-            Input::Sent { batch, at_us } => {
-                if let Some((_, load)) = self.batches.iter_mut().find(|(id, _)| *id == batch) {
-                    load.sent_at(at_us);
-                }
-            }
+            Input::Sent { batch, at_us } => match self.find(batch) {
+                Ok(at) => self.batches[at].1.sent_at(at_us),
+                Err(_) => self.emit(Output::BatchRefused { batch, why: BatchProblem::NotOpen }),
+            },
             Input::Acknowledged(batch) => self.acknowledge(batch),
-            Input::Lost(requests) => {
+            Input::Lost { batch, requests } => {
+                if let Some(Ok(at)) = batch.map(|batch| self.find(batch)) {
+                    self.close(at);
+                }
                 requests.iter().for_each(|request| self.table.release(request.account, request.nonce));
             }
             Input::AcceptsLost(list) => self.balancer.accept_list_lost(list),
@@ -280,6 +305,12 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         &self.balancer
     }
 
+    /// How many batches are sealed and neither acknowledged nor lost.
+    #[must_use]
+    pub fn open_batches(&self) -> usize {
+        self.batches.len()
+    }
+
     /// Switches the policy off or on; see [`Balancer::set_enabled`].
     pub fn set_enabled(&mut self, enabled: bool) {
         self.balancer.set_enabled(enabled);
@@ -289,20 +320,32 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.outputs.push_back(output);
     }
 
+    /// Where an open batch is, or where it belongs.
+    fn find(&self, batch: BatchId) -> Result<usize, usize> {
+        self.batches.binary_search_by_key(&batch, |&(id, _)| id)
+    }
+
+    fn close(&mut self, at: usize) {
+        self.spare.extend(self.batches.remove(at).map(|(_, load)| load));
+    }
+
     fn seal(&mut self, batch: BatchId, requests: &[Request], at_us: u64) {
+        let Err(at) = self.find(batch) else {
+            return self.emit(Output::BatchRefused { batch, why: BatchProblem::AlreadySealed });
+        };
         requests.iter().for_each(|request| self.meter.add(request.account));
         let mut load = self.spare.pop().unwrap_or_default();
         self.meter.seal_into(at_us, &mut load);
-        self.batches.push((batch, load));
+        self.batches.insert(at, (batch, load));
     }
 
     fn acknowledge(&mut self, batch: BatchId) {
-        let Some(at) = self.batches.iter().position(|(id, _)| *id == batch) else {
-            return self.emit(Output::BatchRefused { batch, why: None });
+        let Ok(at) = self.find(batch) else {
+            return self.emit(Output::BatchRefused { batch, why: BatchProblem::NotOpen });
         };
         match self.builder.add_batch(&self.batches[at].1) {
-            Ok(()) => self.spare.push(self.batches.swap_remove(at).1),
-            Err(why) => self.emit(Output::BatchRefused { batch, why: Some(why) }),
+            Ok(()) => self.close(at),
+            Err(why) => self.emit(Output::BatchRefused { batch, why: BatchProblem::Refused(why) }),
         }
     }
 

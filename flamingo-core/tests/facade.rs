@@ -1,5 +1,9 @@
 //! The facade: one validator's parts joined, outputs in the order in which the host executes them.
 #![allow(clippy::unwrap_used, reason = "helpers outside #[test] functions may fail loudly, too")]
+#![allow(clippy::std_instead_of_alloc, reason = "tests have std")]
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
@@ -8,9 +12,11 @@ use flamingo_core::protocol::{
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use flamingo_core::{
-    AccountId, BatchId, Committee, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member,
-    NoSignatures, Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    AccountId, BatchId, BatchProblem, Committee, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound,
+    Member, NoSignatures, Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
 };
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const EPOCH: Epoch = Epoch(7);
 const SEED: EpochSeed = EpochSeed([0; 32]);
@@ -101,7 +107,7 @@ fn requests_are_answered() {
     };
     assert_eq!(answer(&mut host), Verdict::Accept);
     assert_eq!(answer(&mut host), Verdict::Duplicate);
-    assert_eq!(host.step(Input::Lost(&[request(3, 0)])), []);
+    assert_eq!(host.step(Input::Lost { batch: None, requests: &[request(3, 0)] }), []);
     assert_eq!(answer(&mut host), Verdict::Accept);
 }
 
@@ -113,9 +119,11 @@ fn headers_carry_acknowledged_batches() {
     let requests = [request(3, 0), request(3, 1), request(4, 0)];
     assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, at_us: 100 }), []);
     assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], at_us: 100 }), []);
-    let early = Output::BatchRefused { batch: first, why: Some(BatchRefused::NotSent) };
+    let early = Output::BatchRefused { batch: first, why: BatchProblem::Refused(BatchRefused::NotSent) };
     assert_eq!(host.step(Input::Acknowledged(first)), [early]);
-    assert_eq!(host.step(Input::Acknowledged(BatchId(3))), [Output::BatchRefused { batch: BatchId(3), why: None }]);
+    let strange = |batch| Output::BatchRefused { batch, why: BatchProblem::NotOpen };
+    assert_eq!(host.step(Input::Acknowledged(BatchId(3))), [strange(BatchId(3))]);
+    assert_eq!(host.step(Input::Sent { batch: BatchId(3), at_us: 130 }), [strange(BatchId(3))]);
     assert_eq!(host.step(Input::Sent { batch: first, at_us: 130 }), []);
     assert_eq!(host.step(Input::Acknowledged(first)), []);
     let outputs = host.step(Input::Propose { round: Round(2), at_us: 500 });
@@ -129,6 +137,71 @@ fn headers_carry_acknowledged_batches() {
     let outputs = host.step(Input::Propose { round: Round(3), at_us: 700 });
     let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
     assert_eq!((parts.load.transactions(), parts.load.queue_delay_us()), (1, Some(500)));
+}
+
+/// Batches sealed, sent, acknowledged and lost in any order, under names used once or again: each open name is counted
+/// once, in the header after its acknowledgment, and none is kept once it is over.
+#[test]
+fn batches_end_or_are_refused() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let (mut host, mut open, mut acknowledged) = (Host::new(), BTreeMap::<u64, (u32, bool)>::new(), 0);
+    let mut hits = BTreeMap::<&str, u32>::new();
+    for at_us in 0..20_000 {
+        let name = random.random_range(0..12);
+        let batch = BatchId(name);
+        let refused = |why| vec![Output::BatchRefused { batch, why }];
+        let (event, input, expected) = match random.random_range(0..5) {
+            0 => {
+                let size = random.random_range(1..4);
+                let requests: &[Request] = &vec![request(3, 0); size as usize].leak()[..];
+                let input = Input::Sealed { batch, requests, at_us };
+                match open.entry(name) {
+                    Entry::Occupied(_) => ("sealed twice", input, refused(BatchProblem::AlreadySealed)),
+                    Entry::Vacant(free) => {
+                        free.insert((size, false));
+                        ("sealed", input, vec![])
+                    }
+                }
+            }
+            1 => match open.get_mut(&name) {
+                Some((_, sent)) => {
+                    *sent = true;
+                    ("sent", Input::Sent { batch, at_us }, vec![])
+                }
+                None => ("sent, not open", Input::Sent { batch, at_us }, refused(BatchProblem::NotOpen)),
+            },
+            2 => {
+                let input = Input::Acknowledged(batch);
+                match open.get(&name).copied() {
+                    None => ("acknowledged, not open", input, refused(BatchProblem::NotOpen)),
+                    Some((_, false)) => {
+                        ("acknowledged, not sent", input, refused(BatchProblem::Refused(BatchRefused::NotSent)))
+                    }
+                    Some((size, true)) => {
+                        open.remove(&name);
+                        acknowledged += size;
+                        ("acknowledged", input, vec![])
+                    }
+                }
+            }
+            3 => {
+                let was_open = open.remove(&name).is_some();
+                let event = if was_open { "lost" } else { "lost, not open" };
+                (event, Input::Lost { batch: Some(batch), requests: &[] }, vec![])
+            }
+            _ => {
+                let outputs = host.step(Input::Propose { round: Round(at_us), at_us });
+                let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+                assert_eq!(parts.load.transactions(), core::mem::take(&mut acknowledged));
+                continue;
+            }
+        };
+        *hits.entry(event).or_default() += 1;
+        assert_eq!(host.step(input), expected, "{event}");
+        assert_eq!(host.flamingo.open_batches(), open.len());
+    }
+    println!("batches: {hits:?}");
+    assert!(hits.len() == 9 && hits.values().all(|&count| count > 100), "{hits:?}");
 }
 
 /// Durable before visible: the anchor is persisted before the header with its decisions leaves, and an anchor that was
