@@ -203,13 +203,15 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.enabled
     }
 
-    /// After a restart: anchors up to `anchor` do not fire, and the window moves up to it; for certificates far above,
-    /// say [`round`](Self::round) first. The host persists the anchor of a decision list before the
-    /// header that carries it leaves.
+    /// After a restart: anchors up to `anchor` do not fire, and the window and the view move up to it, so that deltas of
+    /// a log replayed from its start are applied as they come and wait only above the anchor's snapshot. For
+    /// certificates far above, say [`round`](Self::round) first. The host persists the anchor of a decision list before
+    /// the header that carries it leaves.
     pub fn resume_after(&mut self, anchor: Round) {
         self.anchor = self.anchor.max(Round(anchor.0 / self.anchor_period * self.anchor_period));
         self.waiting = None;
         self.window.advance(self.behind(self.anchor, self.frontier_lag));
+        self.view.advance_to(self.snapshot());
     }
 
     /// The highest anchor that fired.

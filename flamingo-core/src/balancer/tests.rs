@@ -38,17 +38,25 @@ impl Bench {
     }
 
     fn with(params: Params) -> Self {
+        let mut bench = Self::empty(params);
+        bench.genesis();
+        bench
+    }
+
+    fn empty(params: Params) -> Self {
         let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
-        let mut bench = Self { balancer: Balancer::new(ME, &committee(), &params, policy, LOOKUP), sequence: 0 };
+        Self { balancer: Balancer::new(ME, &committee(), &params, policy, LOOKUP), sequence: 0 }
+    }
+
+    fn genesis(&mut self) {
         for v in 0..4 {
             let capacity_utps = if v == 0 { 20_000_000 } else { 40_000_000 };
-            bench.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });
+            self.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });
         }
         for account in 0..10 {
             let key = PublicKey([9; 32]);
-            bench.commit(1, Change::Admitted { account: AccountId(account), home: ValidatorId(0), key });
+            self.commit(1, Change::Admitted { account: AccountId(account), home: ValidatorId(0), key });
         }
-        bench
     }
 
     fn commit(&mut self, leader: u64, change: Change) {
@@ -222,6 +230,29 @@ fn a_restarted_balancer_does_not_decide_twice() {
     assert_eq!(bench.balancer.window().last_round(), Round(8));
     assert_eq!(bench.run(9..=19).len(), 0);
     assert_eq!(bench.run(20..=20).len(), 1);
+}
+
+/// A log replayed into a restarted balancer is applied up to the anchor's snapshot as it comes; what waits is what
+/// came after, as in a balancer that never stopped.
+#[test]
+fn a_replayed_log_does_not_pile_up() {
+    let rounds = 400;
+    let mut steady = Bench::new();
+    let _ = steady.run(2..=rounds);
+    let mut restarted = Bench::empty(params(100));
+    restarted.balancer.resume_after(Round(rounds));
+    assert_eq!(restarted.balancer.view().position(), Round(rounds - 5));
+    restarted.genesis();
+    let mut most = 0;
+    for round in 2..=rounds {
+        restarted.commit(round - 2, Change::SubDag);
+        most = most.max(restarted.balancer.view().waiting());
+    }
+    assert_eq!(most, 3, "leader rounds 396 to 398");
+    for balancer in [&steady.balancer, &restarted.balancer] {
+        assert_eq!((balancer.view().position(), balancer.view().waiting()), (Round(rounds - 5), 3));
+        assert_eq!((balancer.view().accounts(), balancer.last_anchor()), (10, Round(rounds)));
+    }
 }
 
 fn live(account: u64, to: u16, anchor: u64) -> Change {

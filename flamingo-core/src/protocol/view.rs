@@ -106,6 +106,12 @@ impl CommittedView {
         self.head
     }
 
+    /// How many deltas wait for [`advance_to`](Self::advance_to).
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Whether the view at `round` is final: a later sub-DAG has begun, so nothing at or below `round` can come.
     #[must_use]
     pub const fn is_complete_to(&self, round: Round) -> bool {
