@@ -184,6 +184,13 @@ impl World {
         }
     }
 
+    /// Moves the account at `anchor` among four, in force from leader round `anchor` + 2 on.
+    pub(crate) fn migrate(&mut self, anchor: u64, account: u64, from: u16, to: u16) {
+        self.quiet([anchor + 2]);
+        self.vote(3, anchor, account, from, to);
+        assert_eq!(self.accept(to, anchor, &[account]), activated(1));
+    }
+
     /// (validator, anchor) of A(a).
     pub(crate) fn assigned(&self, account: u64) -> (u16, u64) {
         let Assignment { validator, anchor, .. } = self.ledger.assignment(AccountId(account)).unwrap();
