@@ -1,7 +1,7 @@
 use super::*;
 use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
-use crate::policy::{CappedShedding, Outcome};
+use crate::policy::{CappedShedding, PolicyOutcome};
 use crate::protocol::{Change, NonceWindow};
 use crate::rank::EpochSeed;
 use crate::signal::{LoadFields, LoadFieldsBuilder, WorkerMeter};
@@ -215,7 +215,7 @@ fn the_switch() {
     bench.balancer.set_enabled(false);
     assert_eq!(bench.balancer.take_decision_list(), None);
     let off = bench.run(11..=20).pop().unwrap().result.unwrap();
-    assert_eq!((off.decisions.report.outcome, off.decisions.moves.len()), (Outcome::Off, 0));
+    assert_eq!((off.decisions.report.outcome, off.decisions.moves.len()), (PolicyOutcome::Off, 0));
     assert_eq!(bench.balancer.window().memory().history().len(), 2);
     bench.balancer.set_enabled(true);
     let on = bench.run(21..=30).pop().unwrap().result.unwrap();
@@ -301,5 +301,5 @@ fn the_snapshot_is_the_one_before_the_window() {
     let decided = bench.run(8..=10).pop().unwrap().result.unwrap();
     assert_eq!(decided.decisions.moves.len(), 4, "the old capacities");
     let decided = bench.run(11..=20).pop().unwrap().result.unwrap();
-    assert_eq!(decided.decisions.report.outcome, Outcome::NoReceiver);
+    assert_eq!(decided.decisions.report.outcome, PolicyOutcome::NoReceiver);
 }

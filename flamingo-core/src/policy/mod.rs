@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use never::NeverMigrate;
-pub use report::{DonorReport, Explanation, Outcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
+pub use report::{DonorReport, Explanation, PolicyOutcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
 pub use shedding::CappedShedding;
 
 use crate::id::Round;

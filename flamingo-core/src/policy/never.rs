@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Decisions, MigrationPolicy, Outcome, Report};
+use super::{Decisions, MigrationPolicy, PolicyOutcome, Report};
 use crate::protocol::CommittedView;
 use crate::signal::WindowSignals;
 
@@ -16,7 +16,7 @@ impl MigrationPolicy for NeverMigrate {
     }
 
     fn decide(&self, signals: &WindowSignals, _: &CommittedView) -> Decisions {
-        let report = Report { outcome: Outcome::Off, validators: Vec::new() };
+        let report = Report { outcome: PolicyOutcome::Off, validators: Vec::new() };
         Decisions { anchor: signals.anchor, moves: Vec::new(), report }
     }
 }

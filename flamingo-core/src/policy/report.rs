@@ -10,7 +10,7 @@ use crate::protocol::Decision;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
     /// The whole.
-    pub outcome: Outcome,
+    pub outcome: PolicyOutcome,
     /// By validator id; empty when the policy does not look.
     pub validators: Vec<ValidatorReport>,
 }
@@ -19,7 +19,7 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum PolicyOutcome {
     /// Donors and receivers were there; the moves, if any, are in the decisions.
     Decided,
     /// Nobody is overloaded.
@@ -165,5 +165,5 @@ pub enum Explanation {
     /// No donor's window counts the account.
     NoDonorCountsIt,
     /// The evaluation ended before any account was looked at.
-    NotEvaluated(Outcome),
+    NotEvaluated(PolicyOutcome),
 }

@@ -16,7 +16,9 @@ use core::cmp::Reverse;
 
 use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
-use super::{Decisions, DonorReport, Explanation, MigrationPolicy, Outcome, Report, Role, SkipReason, ValidatorReport};
+use super::{
+    Decisions, DonorReport, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
+};
 use crate::id::{AccountId, Round, ValidatorId};
 use crate::math::{floor_div, mul_div_ceil};
 use crate::params::Params;
@@ -64,7 +66,7 @@ impl CappedShedding {
                 seen = Some(step);
             }
         });
-        if decisions.report.outcome != Outcome::Decided {
+        if decisions.report.outcome != PolicyOutcome::Decided {
             return Explanation::NotEvaluated(decisions.report.outcome);
         }
         match seen {
@@ -95,13 +97,13 @@ impl CappedShedding {
         let mut moves = Vec::new();
         // A1 L4-5
         let outcome = if donors.is_empty() {
-            Outcome::NoDonor
+            PolicyOutcome::NoDonor
         } else if receivers.is_empty() {
-            Outcome::NoReceiver
+            PolicyOutcome::NoReceiver
         } else {
-            Outcome::Decided
+            PolicyOutcome::Decided
         };
-        if outcome == Outcome::Decided {
+        if outcome == PolicyOutcome::Decided {
             let mut decided = BTreeSet::new();
             // A1 L7
             for donor in donors {

@@ -66,10 +66,10 @@ fn roles() {
 fn an_empty_set_ends_the_evaluation() {
     let quiet = signals(600, vec![validator(50, 0, 0, &[(1, 1)]), validator(50, 0, 0, &[])]);
     let view = Committed::new(&[Some(100), Some(100)]).0;
-    assert_eq!(policy(ReceiverTie::LowestId).decide(&quiet, &view).report.outcome, Outcome::NoDonor);
+    assert_eq!(policy(ReceiverTie::LowestId).decide(&quiet, &view).report.outcome, PolicyOutcome::NoDonor);
     let busy = signals(600, vec![validator(110, 99, 0, &[(1, 1)]), validator(110, 99, 0, &[])]);
     let decisions = policy(ReceiverTie::LowestId).decide(&busy, &view);
-    assert_eq!((decisions.report.outcome, decisions.moves.len()), (Outcome::NoReceiver, 0));
+    assert_eq!((decisions.report.outcome, decisions.moves.len()), (PolicyOutcome::NoReceiver, 0));
 }
 
 /// σ = min(max(E^s, Ê), α·E^s): the larger signal, capped by validated data; a shrinking queue changes nothing.
@@ -178,7 +178,7 @@ fn explanations() {
     assert_eq!(explain(7), Explanation::TargetReached { donor: v0 });
     assert_eq!(explain(8), Explanation::NoDonorCountsIt);
     let quiet = super::super::test_world::signals(600, vec![]);
-    assert_eq!(policy.explain(&quiet, &view.0, AccountId(1)), Explanation::NotEvaluated(Outcome::NoDonor));
+    assert_eq!(policy.explain(&quiet, &view.0, AccountId(1)), Explanation::NotEvaluated(PolicyOutcome::NoDonor));
 }
 
 /// A world of one donor with an account of weight 10 (σ = 10) and receivers of the given capacities at 10 tx/s.
@@ -441,5 +441,5 @@ fn never_migrate_never_does() {
     let (signals, view) = one_donor(0, &[(1, 10), (2, 100)]);
     assert_eq!(policy(ReceiverTie::LowestId).decide(&signals, &view.0).moves.len(), 1);
     let decisions = super::super::NeverMigrate.decide(&signals, &view.0);
-    assert_eq!((decisions.moves.len(), decisions.report.outcome), (0, Outcome::Off));
+    assert_eq!((decisions.moves.len(), decisions.report.outcome), (0, PolicyOutcome::Off));
 }
