@@ -23,7 +23,7 @@ pub use never::NeverMigrate;
 pub use report::{DonorReport, Explanation, PolicyOutcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
 pub use shedding::CappedShedding;
 
-use crate::id::Round;
+use crate::id::{AccountId, Round};
 use crate::protocol::{CommittedView, Decision};
 use crate::signal::WindowSignals;
 
@@ -52,6 +52,10 @@ pub trait MigrationPolicy: fmt::Debug {
 
     /// The decisions for the anchor of `signals`, with `view` at that anchor's snapshot.
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions;
+
+    /// Why `account` is or is not moved by [`decide`](Self::decide) on the same arguments: [`Explanation::Moves`] for
+    /// exactly the accounts in its moves.
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation;
 }
 
 impl<P: MigrationPolicy + ?Sized> MigrationPolicy for &P {
@@ -62,6 +66,10 @@ impl<P: MigrationPolicy + ?Sized> MigrationPolicy for &P {
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         (**self).decide(signals, view)
     }
+
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        (**self).explain(signals, view, account)
+    }
 }
 
 impl<P: MigrationPolicy + ?Sized> MigrationPolicy for alloc::boxed::Box<P> {
@@ -71,5 +79,9 @@ impl<P: MigrationPolicy + ?Sized> MigrationPolicy for alloc::boxed::Box<P> {
 
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         (**self).decide(signals, view)
+    }
+
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        (**self).explain(signals, view, account)
     }
 }

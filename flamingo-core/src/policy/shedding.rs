@@ -55,36 +55,6 @@ impl CappedShedding {
         }
     }
 
-    /// Why `account` is or is not moved by [`decide`](MigrationPolicy::decide) on the same arguments. Costs one
-    /// decision.
-    #[must_use]
-    pub fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
-        let mut seen = None;
-        let decisions = self.run(signals, view, |of, step| {
-            // A move is final; a skip by one donor may be followed by another donor's turn.
-            if of == account && !matches!(seen, Some(Step::Moved(_))) {
-                seen = Some(step);
-            }
-        });
-        if decisions.report.outcome != PolicyOutcome::Decided {
-            return Explanation::NotEvaluated(decisions.report.outcome);
-        }
-        match seen {
-            Some(Step::Moved(decision)) => Explanation::Moves(decision),
-            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
-            None => {
-                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
-                let counts = |v: &&ValidatorReport| {
-                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
-                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
-                };
-                donors
-                    .find(counts)
-                    .map_or(Explanation::NoDonorCountsIt, |donor| Explanation::TargetReached { donor: donor.validator })
-            }
-        }
-    }
-
     fn run(
         &self,
         signals: &WindowSignals,
@@ -181,6 +151,34 @@ impl MigrationPolicy for CappedShedding {
     /// Cost: O(n) for the roles; per donor a copy of its accounts and O(receivers) for each account looked at.
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         self.run(signals, view, |_, _| {})
+    }
+
+    /// Cost: that of one decision.
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        let mut seen = None;
+        let decisions = self.run(signals, view, |of, step| {
+            // A move is final; a skip by one donor may be followed by another donor's turn.
+            if of == account && !matches!(seen, Some(Step::Moved(_))) {
+                seen = Some(step);
+            }
+        });
+        if decisions.report.outcome != PolicyOutcome::Decided {
+            return Explanation::NotEvaluated(decisions.report.outcome);
+        }
+        match seen {
+            Some(Step::Moved(decision)) => Explanation::Moves(decision),
+            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
+            None => {
+                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
+                let counts = |v: &&ValidatorReport| {
+                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
+                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
+                };
+                donors
+                    .find(counts)
+                    .map_or(Explanation::NoDonorCountsIt, |donor| Explanation::TargetReached { donor: donor.validator })
+            }
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use super::super::NeverMigrate;
 use super::super::test_world::{
     Committed, TPS, policy, random_world, random_world_keyed, shuffled, signals, ties, validator,
 };
@@ -7,6 +8,7 @@ use crate::id::Digest;
 use crate::math::weighted_lower_median;
 use crate::params::ReceiverTie;
 use crate::rank::{KeyedHash, rendezvous_cost};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::{format, vec};
@@ -419,6 +421,33 @@ fn the_first_donors_lists_are_prefixes() {
     }
 }
 
+/// Every policy, also behind a box or a reference, explains what it decides: an account moves exactly if its
+/// explanation says so.
+#[test]
+fn explanations_agree_with_decisions() {
+    let (mut moved, mut other) = (0, 0);
+    for seed in 0..60 {
+        let (signals, view) = random_world(seed);
+        let shedding = ties().into_iter().map(|tie| Box::new(policy(tie)) as Box<dyn MigrationPolicy>);
+        for policy in shedding.chain([Box::new(NeverMigrate) as Box<dyn MigrationPolicy>]) {
+            let moves = (&&policy).decide(&signals, &view).moves;
+            for account in (0..41).map(AccountId) {
+                match (&&policy).explain(&signals, &view, account) {
+                    Explanation::Moves(decision) => {
+                        assert!(decision.account == account && moves.contains(&decision), "{policy:?}");
+                        moved += 1;
+                    }
+                    _ => {
+                        assert!(moves.iter().all(|decision| decision.account != account), "{policy:?}");
+                        other += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(moved > 100 && other > 1000, "{moved} {other}");
+}
+
 /// The look-up key of the view is each host's own: no decision depends on it.
 #[test]
 fn decisions_do_not_depend_on_the_lookup_key() {
@@ -440,6 +469,6 @@ fn decisions_do_not_depend_on_the_lookup_key() {
 fn never_migrate_never_does() {
     let (signals, view) = one_donor(0, &[(1, 10), (2, 100)]);
     assert_eq!(policy(ReceiverTie::LowestId).decide(&signals, &view.0).moves.len(), 1);
-    let decisions = super::super::NeverMigrate.decide(&signals, &view.0);
+    let decisions = NeverMigrate.decide(&signals, &view.0);
     assert_eq!((decisions.moves.len(), decisions.report.outcome), (0, PolicyOutcome::Off));
 }

@@ -1,6 +1,6 @@
 //! Both sides together: signals to decisions to the log to assignments, and back into the signals.
 
-use flamingo_core::policy::{Explanation, PolicyOutcome, SkipReason};
+use flamingo_core::policy::{Explanation, MigrationPolicy, PolicyOutcome, SkipReason};
 use flamingo_core::{AccountId, Evaluation, ReceiverTie, ValidatorId};
 
 use super::world::{HOT, World};
