@@ -176,6 +176,7 @@ pub struct Durable {
 
 /// What a header carries for load balancing. Its digest covers all three.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HeaderParts {
     /// The load fields.
     pub load: LoadFields,

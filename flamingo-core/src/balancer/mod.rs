@@ -60,6 +60,7 @@ pub struct Balancer<P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
+#[non_exhaustive]
 pub struct Evaluation {
     /// r.
     pub anchor: Round,
@@ -74,6 +75,7 @@ pub struct Evaluation {
 /// An evaluation that took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Evaluated {
     /// What it read: with these and [`Balancer::view`] the policy can be asked about single accounts.
     pub signals: WindowSignals,

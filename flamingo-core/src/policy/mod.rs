@@ -31,6 +31,7 @@ use crate::signal::WindowSignals;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
+#[non_exhaustive]
 pub struct Decisions {
     /// r.
     pub anchor: Round,
@@ -38,6 +39,13 @@ pub struct Decisions {
     pub moves: Vec<Decision>,
     /// Why.
     pub report: Report,
+}
+
+impl Decisions {
+    /// What a policy decided. `moves` names each account at most once.
+    pub const fn new(anchor: Round, moves: Vec<Decision>, report: Report) -> Self {
+        Self { anchor, moves, report }
+    }
 }
 
 /// Decides who should move.

@@ -8,11 +8,20 @@ use crate::protocol::Decision;
 /// What came of an evaluation, and each validator's part in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Report {
     /// The whole.
     pub outcome: PolicyOutcome,
     /// By validator id; empty when the policy does not look.
     pub validators: Vec<ValidatorReport>,
+}
+
+impl Report {
+    /// What a policy reports.
+    #[must_use]
+    pub const fn new(outcome: PolicyOutcome, validators: Vec<ValidatorReport>) -> Self {
+        Self { outcome, validators }
+    }
 }
 
 /// What came of an evaluation.
@@ -33,6 +42,7 @@ pub enum PolicyOutcome {
 /// One validator's part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ValidatorReport {
     /// Who.
     pub validator: ValidatorId,
@@ -44,6 +54,14 @@ pub struct ValidatorReport {
     pub queue_delay_us: u64,
     /// Its part.
     pub role: Role,
+}
+
+impl ValidatorReport {
+    /// `validator` in `role`, judged by nothing yet: the numbers are for the policy to set.
+    #[must_use]
+    pub const fn new(validator: ValidatorId, role: Role) -> Self {
+        Self { validator, capacity_utps: None, throughput_utps: 0, queue_delay_us: 0, role }
+    }
 }
 
 /// A validator's role at an anchor.
@@ -116,8 +134,8 @@ pub enum SkipReason {
 
 impl SkipReason {
     /// All reasons, in the order of the checks.
-    pub const ALL: [Self; 6] =
-        [Self::NotAdmitted, Self::AssignedElsewhere, Self::Cooldown, Self::Decided, Self::LiveEvidence, Self::NoRoom];
+    pub const ALL: &'static [Self] =
+        &[Self::NotAdmitted, Self::AssignedElsewhere, Self::Cooldown, Self::Decided, Self::LiveEvidence, Self::NoRoom];
 }
 
 /// How often each reason occurred.
@@ -138,8 +156,9 @@ impl SkipCounts {
         self.0.iter().sum()
     }
 
-    pub(super) const fn count(&mut self, reason: SkipReason) {
-        self.0[reason as usize] += 1;
+    /// Counts one more.
+    pub const fn count(&mut self, reason: SkipReason) {
+        self.0[reason as usize] = self.0[reason as usize].saturating_add(1);
     }
 }
 

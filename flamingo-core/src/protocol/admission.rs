@@ -58,6 +58,7 @@ pub struct Moved {
 /// What a delta meant to the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Applied {
     /// Whether the delta was taken.
     pub status: DeltaStatus,

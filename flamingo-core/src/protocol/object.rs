@@ -84,6 +84,7 @@ pub struct Latency {
 /// Why entries do not make a [`Latency`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {at}: {validator} does not lie above the validator before it")]
+#[non_exhaustive]
 pub struct UnsortedLatency {
     /// Position of the entry.
     pub at: usize,

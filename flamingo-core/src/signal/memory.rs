@@ -12,6 +12,7 @@ use crate::params::Params;
 /// An earlier evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct PastEvaluation {
     /// Its anchor.
     pub anchor: Round,

@@ -213,18 +213,30 @@ impl World {
 
 /// One entry counted, with or without reaching the quorum.
 pub(crate) fn counted(evidence: u32) -> Outcome {
-    Outcome::Tallied(Tallied { counted: 1, evidence, ..Tallied::default() })
+    tallied(|tallied| (tallied.counted, tallied.evidence) = (1, evidence))
 }
 
 /// Entries ignored, none counted.
 pub(crate) fn ignored(with: impl FnOnce(&mut Tallied)) -> Outcome {
+    tallied(with)
+}
+
+/// What became of a decision list's entries.
+pub(crate) fn tallied(with: impl FnOnce(&mut Tallied)) -> Outcome {
     let mut tallied = Tallied::default();
     with(&mut tallied);
     Outcome::Tallied(tallied)
 }
 
 pub(crate) fn activated(activated: u32) -> Outcome {
-    Outcome::Accepted(Accepted { activated, ..Accepted::default() })
+    accepted(|accepted| accepted.activated = activated)
+}
+
+/// What became of an accept list's entries.
+pub(crate) fn accepted(with: impl FnOnce(&mut Accepted)) -> Outcome {
+    let mut accepted = Accepted::default();
+    with(&mut accepted);
+    Outcome::Accepted(accepted)
 }
 
 /// An accept list that found nothing.

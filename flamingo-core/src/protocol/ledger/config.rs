@@ -11,6 +11,7 @@ use crate::rank::{EpochSeed, KeyedHash};
 
 /// The configuration of one epoch's ledger. Everything but `lookup` has to be the same at every replica.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LedgerConfig<S> {
     /// The committee.
     pub committee: Committee,
