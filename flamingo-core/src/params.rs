@@ -124,7 +124,7 @@ pub enum ParamsError {
         /// The most allowed.
         max: u64,
     },
-    /// R < w + lag + T_fresh + T_Π: a window could open before what the previous anchor decided is settled.
+    /// R < w + frontier_lag + T_fresh + T_Π: a window could open before what the previous anchor decided is settled.
     #[error(
         "anchor_period {anchor_period} is below window_rounds {window_rounds} + frontier_lag {frontier_lag} \
          + freshness_rounds {freshness_rounds} + evidence_ttl {evidence_ttl}"
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(RawParams::default(), RawParams::recommended());
     }
 
-    /// R ≥ w + lag + T_fresh + T_Π.
+    /// R ≥ w + frontier_lag + T_fresh + T_Π.
     #[test]
     fn anchors_too_close() {
         let error = with(|raw| raw.evidence_ttl = 13).unwrap_err();

@@ -10,10 +10,10 @@
 //! 4. [`take_decision_list`](Balancer::take_decision_list) and [`take_accept_list`](Balancer::take_accept_list) when the
 //!    next header is built.
 //!
-//! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r − lag − w, the
-//! last round before its window: everyone reads the same, and what anchor r − R decided is settled in it or still live.
-//! A validator that has not committed beyond that round waits up to T_fresh / 2 rounds for it, because a later list
-//! would hardly be fresh, and then skips the anchor.
+//! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r −
+//! frontier_lag − w, the last round before its window: everyone reads the same, and what anchor r − R decided is
+//! settled in it or still live. A validator that has not committed beyond that round waits up to T_fresh / 2 rounds
+//! for it, because a later list would hardly be fresh, and then skips the anchor.
 
 mod acceptances;
 
@@ -31,8 +31,8 @@ use crate::signal::{Added, CertificateView, SignalSource, Skip, TrackingWindow, 
 
 /// The balancer of one validator under the policy `P`.
 ///
-/// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + lag rounds, one list, and
-/// about 40 bytes per account of live evidence that names this validator.
+/// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + frontier_lag rounds, one
+/// list, and about 40 bytes per account of live evidence that names this validator.
 #[derive(Debug)]
 pub struct Balancer<P> {
     me: ValidatorId,
@@ -95,7 +95,7 @@ pub enum EvaluationSkip {
     SnapshotBehind {
         /// The newest sub-DAG that any delta told of.
         head: LeaderRound,
-        /// r − lag − w.
+        /// r − frontier_lag − w.
         snapshot: Round,
     },
     /// The window has no signals.
@@ -146,7 +146,7 @@ impl<P: MigrationPolicy> Balancer<P> {
 
     /// The DAG has reached `round`. Evaluates the anchor that is due, if any; `None` when none is, or when it waits for
     /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor. Say it as the DAG
-    /// advances: certificates more than lag + T_fresh above the window are refused.
+    /// advances: certificates more than frontier_lag + T_fresh above the window are refused.
     ///
     /// Cost: the window's rounds that enter and leave; at an anchor, the policy.
     pub fn round(&mut self, round: Round) -> Option<Evaluation> {
@@ -240,7 +240,7 @@ impl<P: MigrationPolicy> Balancer<P> {
         &self.window
     }
 
-    /// r − lag − w of the last anchor that fired.
+    /// r − frontier_lag − w of the last anchor that fired.
     const fn snapshot(&self) -> Round {
         self.behind(self.anchor, self.frontier_lag + self.window_rounds)
     }

@@ -64,9 +64,9 @@ pub enum Added {
 
 /// The load fields of the window's rounds and of those just above it.
 ///
-/// Memory, with n validators and m entries a header: rows for w + 1 + lag + T_fresh rounds at most, each n headers of
-/// at most 4 bytes per entry inside the window and 8 above it (16 where the count is not 1), and per validator a
-/// tally of the accounts in the window at up to 24 bytes each. Nothing is allocated for a stranger.
+/// Memory, with n validators and m entries a header: rows for w + 1 + frontier_lag + T_fresh rounds at most, each n
+/// headers of at most 4 bytes per entry inside the window and 8 above it (16 where the count is not 1), and per
+/// validator a tally of the accounts in the window at up to 24 bytes each. Nothing is allocated for a stranger.
 #[derive(Clone, Debug)]
 pub struct TrackingWindow {
     stakes: Box<[u64]>,
@@ -256,8 +256,8 @@ impl TrackingWindow {
 }
 
 impl SignalSource for TrackingWindow {
-    /// See the trait. The window must have been [`advance`](TrackingWindow::advance)d to `anchor` − lag. Cost: the
-    /// timestamps of two rounds and a copy of the accounts in the window.
+    /// See the trait. The window must have been [`advance`](TrackingWindow::advance)d to `anchor` − frontier_lag.
+    /// Cost: the timestamps of two rounds and a copy of the accounts in the window.
     fn signals(&self, anchor: Round) -> Result<WindowSignals, Skip> {
         let last_round = self.last_round();
         let wanted = Round(anchor.0.saturating_sub(self.frontier_lag));
