@@ -5,8 +5,8 @@
 //! throughput shows (Flamingo §4.2).
 //! *Variant.* A reconstruction: the listing did not survive, the prose and its line references did. Line ranges below
 //! are those of `docs/algorithms-local.md`.
-//! *Deviations.* Initial assignments have no cooldown; accounts with live evidence are skipped; receiver ties can be
-//! broken by rendezvous or by spare capacity; ρ_a rounds up and ℓ_a rounds down.
+//! *Deviations.* Accounts with live evidence are skipped; receiver ties can be broken by rendezvous or by spare
+//! capacity. *Closed.* Initial assignments have no cooldown; ρ_a rounds up and ℓ_a rounds down.
 //! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
 //! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
 
@@ -230,18 +230,21 @@ impl Shedding<'_> {
             if numbers.shed_utps >= numbers.shed_target_utps {
                 break;
             }
-            // ρ_a rounds up: receivers never get more than they reserve. N ≥ n_a ≥ 1, so there is a quotient.
-            let rho = mul_div_ceil(throughput, u64::from(count), counted.max(u64::from(count))).unwrap_or(u64::MAX);
-            match self.place(account, rho) {
+            // ρ_a rounds up: receivers never get more than they reserve. N ≥ n_a ≥ 1 by the source's contract; one that
+            // breaks it gets the account taken for all of N, here and below.
+            let counted = counted.max(u64::from(count));
+            let committed_rate_utps = mul_div_ceil(throughput, u64::from(count), counted).unwrap_or(u64::MAX);
+            match self.place(account, committed_rate_utps) {
                 // A1 L21-23
                 Ok(to) => {
                     let decision = Decision { account, from: self.donor, to };
                     self.moves.push(decision);
                     numbers.moves += 1;
-                    numbers.reserved_utps += u128::from(rho);
+                    numbers.reserved_utps += u128::from(committed_rate_utps);
                     // ℓ_a rounds down: the donor never credits itself more than it sheds. Below 2¹²⁰ by the bounds of
                     // `Params`.
-                    numbers.shed_utps += (congested * u128::from(count)).checked_div(counted.into()).unwrap_or(0);
+                    let incoming_rate_utps = (congested * u128::from(count)).checked_div(counted.into()).unwrap_or(0);
+                    numbers.shed_utps += incoming_rate_utps;
                     observe(account, Step::Moved(decision));
                 }
                 Err(reason) => {
@@ -252,8 +255,8 @@ impl Shedding<'_> {
         }
     }
 
-    /// The receiver of an account, with the account's rate reserved, or why there is none.
-    fn place(&mut self, account: AccountId, rho_utps: u64) -> Result<ValidatorId, SkipReason> {
+    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none.
+    fn place(&mut self, account: AccountId, committed_rate_utps: u64) -> Result<ValidatorId, SkipReason> {
         // A1 L12-15: only the donor's own accounts, so that a faulty donor cannot redirect another's clients.
         let placement = self.view.placement(account).ok_or(SkipReason::NotAdmitted)?;
         let assignment = placement.assignment();
@@ -272,7 +275,7 @@ impl Shedding<'_> {
             return Err(SkipReason::LiveEvidence);
         }
         // A1 L20-22
-        let to = self.receivers.reserve(account, &placement, rho_utps).ok_or(SkipReason::NoRoom)?;
+        let to = self.receivers.reserve(account, &placement, committed_rate_utps).ok_or(SkipReason::NoRoom)?;
         self.decided.insert(account);
         Ok(to)
     }

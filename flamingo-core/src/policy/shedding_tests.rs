@@ -114,6 +114,23 @@ fn rounding_of_rates() {
     assert_eq!(numbers.skips.get(SkipReason::NoRoom), 1);
 }
 
+/// A source that breaks N ≥ n_a gets one answer to it: the account is all that the donor has, for its receiver and for
+/// the donor.
+#[test]
+fn a_total_below_an_account_is_that_account() {
+    for counted in [0, 1, 4] {
+        let (mut signals, _) = one_donor(200, &[(1, 5)]);
+        signals.validators[0].counted.0 = counted;
+        signals.validators[1].throughput_utps.0 = 1;
+        let mut view = Committed::new(&[Some(100), Some(200)]);
+        view.admit(1, 0);
+        let decisions = policy(ReceiverTie::LowestId).decide(&signals, &view.0);
+        let numbers = donor(&decisions, 0);
+        // ρ = 110 tx/s; γ = 1.2.
+        assert_eq!((numbers.reserved_utps, numbers.shed_utps), (110 * u128::from(TPS), 132 * u128::from(TPS)));
+    }
+}
+
 /// "Taken heaviest first", ties by account; shedding stops once σ is reached.
 #[test]
 fn heaviest_first_until_the_target() {
@@ -276,12 +293,13 @@ fn reference(signals: &WindowSignals, view: &CommittedView, tie: ReceiverTie) ->
             if assignment.validator.0 != d || cooling || decided || view.has_live_evidence(a) {
                 continue;
             }
-            let rho = (thr(d) * i128::from(count) + total - 1) / total;
-            let eligible = left.iter().filter(|&(&r, &left)| left >= rho && !view.excluded(a, ValidatorId(r)));
+            let committed_rate = (thr(d) * i128::from(count) + total - 1) / total;
+            let eligible =
+                left.iter().filter(|&(&r, &left)| left >= committed_rate && !view.excluded(a, ValidatorId(r)));
             let latency = |r: u16| view.latency(a, ValidatorId(r)).unwrap_or(u32::MAX);
             let best = eligible.map(|(&r, &left)| r_key(tie, hash, a, (r, left), spare[&r], median, latency(r))).min();
             let Some((.., to)) = best else { continue };
-            *left.get_mut(&to).unwrap() -= rho;
+            *left.get_mut(&to).unwrap() -= committed_rate;
             shed += (thr(d) + inferred.max(0)) * i128::from(count) / total;
             moves.push((a.0, d, to));
         }
