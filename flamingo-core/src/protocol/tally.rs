@@ -45,6 +45,8 @@ pub(super) struct Row {
     pub(super) stake: u64,
     /// It reached the quorum; a second time would revive evidence.
     pub(super) recorded: bool,
+    /// Half of its hash, so that a table that grows does not hash again.
+    hash: u32,
 }
 
 /// What a vote did.
@@ -82,13 +84,14 @@ impl Tally {
         let Self { rows, places, hash, .. } = self;
         let key = (index, from, to);
         let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
-        let place = match places.find(hash_of(hash, key), |&place| of(place) == key) {
+        let short = short_hash(hash, key);
+        let place = match places.find(spread(short), |&place| of(place) == key) {
             Some(&place) => place,
             None => {
                 // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
                 let place = rows.len() as u32;
-                places.insert_unique(hash_of(hash, key), place, |&other| hash_of(hash, of(other)));
-                rows.push(Row { index, from, to, stake: 0, recorded: false });
+                places.insert_unique(spread(short), place, |&other| spread(rows[other as usize].hash));
+                rows.push(Row { index, from, to, stake: 0, recorded: false, hash: short });
                 place
             }
         };
@@ -117,6 +120,11 @@ impl Tally {
     }
 }
 
-const fn hash_of(hash: &KeyedHash, (index, from, to): (Index, ValidatorId, ValidatorId)) -> u64 {
-    hash.hash2(index as u64, (from.0 as u64) << 16 | to.0 as u64)
+const fn short_hash(hash: &KeyedHash, (index, from, to): (Index, ValidatorId, ValidatorId)) -> u32 {
+    hash.hash2(index as u64, (from.0 as u64) << 16 | to.0 as u64) as u32
+}
+
+/// The table looks at the lowest bits and at the seven highest.
+const fn spread(short: u32) -> u64 {
+    (short as u64) << 32 | short as u64
 }
