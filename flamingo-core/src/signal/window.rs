@@ -17,7 +17,7 @@ use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, 
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
 use crate::id::{AccountId, Round, ValidatorId};
-use crate::math::weighted_lower_median;
+use crate::math::{mul_div_floor, weighted_lower_median};
 use crate::params::Params;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
@@ -240,18 +240,23 @@ impl TrackingWindow {
         }
     }
 
-    /// T of the round at `at`, or why it has none.
-    fn time(&self, at: u64) -> Result<u64, Skip> {
-        let round = Round(self.base + at);
-        let missing = |stake| Skip::BelowQuorum { round, stake, quorum: self.quorum };
-        let rows = usize::try_from(at).ok().and_then(|at| self.rounds.get(at)).ok_or_else(|| missing(0))?;
-        if rows.stake < self.quorum {
-            return Err(missing(rows.stake));
-        }
-        let rows_with_stake = rows.rows.iter().zip(&self.stakes);
+    /// The round at `at`, if it has certificates of a quorum.
+    fn certified(&self, at: u64) -> Result<&RoundRows, Skip> {
+        let rows = usize::try_from(at).ok().and_then(|at| self.rounds.get(at));
+        let stake = rows.map_or(0, |rows| rows.stake);
+        rows.filter(|_| stake >= self.quorum).ok_or_else(|| Skip::BelowQuorum {
+            round: Round(self.base + at),
+            stake,
+            quorum: self.quorum,
+        })
+    }
+
+    /// T of a round that is certified: a quorum has weight, so there is a median.
+    fn time(&self, round: &RoundRows) -> u64 {
+        let rows_with_stake = round.rows.iter().zip(&self.stakes);
         let mut samples: Vec<_> =
             rows_with_stake.filter_map(|(row, &stake)| Some((row.as_ref()?.proposed_at_us, stake))).collect();
-        weighted_lower_median(&mut samples).ok_or_else(|| missing(rows.stake))
+        weighted_lower_median(&mut samples).unwrap_or_default()
     }
 }
 
@@ -265,12 +270,10 @@ impl SignalSource for TrackingWindow {
             return Err(Skip::NotTracked { held: last_round, wanted });
         }
         for at in 0..=self.window_rounds {
-            let stake = self.rounds.get(at as usize).map_or(0, |round| round.stake);
-            if stake < self.quorum {
-                return Err(Skip::BelowQuorum { round: Round(self.base + at), stake, quorum: self.quorum });
-            }
+            self.certified(at)?;
         }
-        let (opened_at_us, closed_at_us) = (self.time(0)?, self.time(self.window_rounds)?);
+        let (opened, closed) = (self.certified(0)?, self.certified(self.window_rounds)?);
+        let (opened_at_us, closed_at_us) = (self.time(opened), self.time(closed));
         let window_us = match closed_at_us.checked_sub(opened_at_us) {
             None | Some(0) => return Err(Skip::WindowNotPositive { opened_at_us, closed_at_us }),
             Some(us) => us,
@@ -362,9 +365,9 @@ impl Sums {
 
 /// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped. `window_us` is positive.
 fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
-    const UTX_TIMES_US_PER_SECOND: u128 = 1_000_000_000_000;
-    let rate = (u128::from(transactions) * UTX_TIMES_US_PER_SECOND).checked_div(u128::from(window_us));
-    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(u128::from(Params::MAX_RATE_UTPS)) as u64)
+    const UTX_TIMES_US_PER_SECOND: u64 = 1_000_000_000_000;
+    let rate = mul_div_floor(transactions, UTX_TIMES_US_PER_SECOND, window_us);
+    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(Params::MAX_RATE_UTPS))
 }
 
 #[cfg(test)]
