@@ -68,8 +68,8 @@ impl LoadFields {
         self.proposed_at_us
     }
 
-    /// W̄_{v,r}: the mean over the header's batches of the time from sealing to the first byte handed to the egress,
-    /// in µs. `None` when the header carries no batch: a zero would be averaged in and hide a queue.
+    /// W̄_{v,r}: the mean over the header's batches of the time from sealed to sent, in µs; see
+    /// [`WorkerMeter`](super::WorkerMeter). `None` when the header carries no batch: a zero would be averaged in and hide a queue.
     #[must_use]
     pub const fn queue_delay_us(&self) -> Option<u64> {
         self.queue_delay_us
