@@ -10,6 +10,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::balancer::{Balancer, Evaluation};
 use crate::id::{AccountId, LeaderRound, Nonce, Round, ValidatorId};
@@ -86,6 +87,12 @@ pub enum Input<'a> {
 /// The host's name for a batch. Looked up fastest when names rise from batch to batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BatchId(pub u64);
+
+impl fmt::Display for BatchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
 
 /// Why a batch could not be taken in, marked as sent, or put into a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,10 +7,10 @@ use std::path::Path;
 use flamingo_core::policy::{
     Decisions, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
 };
-use flamingo_core::protocol::{CommittedView, Decision};
+use flamingo_core::protocol::{CommittedView, Decision, LogIndex};
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::WindowSignals;
-use flamingo_core::{AccountId, Digest, Round, ValidatorId};
+use flamingo_core::{AccountId, BatchId, Digest, Round, ValidatorId};
 
 /// Structs that hosts write down field by field. A new field is meant to stop them from compiling: a request, a signed
 /// statement or a certificate without it would be another one.
@@ -107,4 +107,10 @@ fn a_host_can_write_a_policy() {
     assert_eq!(decisions.report.validators[0].throughput_utps, 7);
     assert_eq!(policy.explain(&signals, &view, AccountId(7)), Explanation::Moves(decision));
     assert_eq!(SkipReason::ALL.len(), 6);
+}
+
+/// Positions and names print as what they are.
+#[test]
+fn names_of_the_host_print() {
+    assert_eq!((LogIndex(5).to_string(), BatchId(6).to_string()), ("i5".into(), "b6".into()));
 }
