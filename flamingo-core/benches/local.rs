@@ -9,11 +9,12 @@ use core::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use flamingo_core::policy::{CappedShedding, MigrationPolicy};
 use flamingo_core::protocol::{AssignmentDelta, Change, CommittedView};
+use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::{
     CertificateView, LoadFields, LoadFieldsBuilder, SignalSource, TrackingWindow, WindowSignals, WorkerMeter,
 };
 use flamingo_core::{
-    AccountId, Committee, Epoch, EpochSeed, LeaderRound, Member, NoSignatures, Params, PublicKey, RawParams,
+    AccountId, Committee, Digest, Epoch, EpochSeed, LeaderRound, Member, NoSignatures, Params, PublicKey, RawParams,
     ReceiverTie, Round, ValidatorId,
 };
 
@@ -71,7 +72,7 @@ fn full_window(params: &Params) -> TrackingWindow {
 
 /// Every account at home, the first five validators declared at `percent` of their throughput.
 fn view(signals: &WindowSignals, percent: u64) -> CommittedView {
-    let mut view = CommittedView::new(usize::from(VALIDATORS));
+    let mut view = CommittedView::new(usize::from(VALIDATORS), KeyedHash::from_digest(&Digest([3; 32])));
     let mut sequence = 0;
     let mut commit = |change| {
         let _ = view.apply(&AssignmentDelta { sequence, leader_round: LeaderRound(1), change });

@@ -10,6 +10,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::balancer::{Balancer, Evaluation};
 use crate::id::{AccountId, LeaderRound, Nonce, Round, ValidatorId};
@@ -28,9 +29,10 @@ use crate::signature::SignatureScheme;
 pub enum Input<'a> {
     /// A client hands in a request. Answered by [`Output::Verdict`].
     Request(&'a Request),
-    /// A batch was sealed with these requests, all of which were accepted.
+    /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
+    /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
     Sealed {
-        /// The host's name for the batch.
+        /// The host's name for the batch; free again once it is acknowledged or lost.
         batch: BatchId,
         /// Its requests.
         requests: &'a [Request],
@@ -47,8 +49,14 @@ pub enum Input<'a> {
     /// A quorum acknowledged a batch that was sent: the next header carries it. A batch that was not sent, or does
     /// not fit, is answered by [`Output::BatchRefused`] and stays.
     Acknowledged(BatchId),
-    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected.
-    Lost(&'a [Request]),
+    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected, before or after it was
+    /// acknowledged, or they never got into one.
+    Lost {
+        /// The batch they were sealed in, if any. What is kept of it goes.
+        batch: Option<BatchId>,
+        /// Its requests: their nonces are open again.
+        requests: &'a [Request],
+    },
     /// An accept list will not commit: its certificate was garbage-collected. It is offered again at once, not only
     /// after a while, as it is without this.
     AcceptsLost(&'a AcceptList),
@@ -77,9 +85,30 @@ pub enum Input<'a> {
     },
 }
 
-/// The host's name for a batch.
+/// The host's name for a batch. Looked up fastest when names rise from batch to batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BatchId(pub u64);
+
+impl fmt::Display for BatchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
+
+/// Why a batch could not be taken in, marked as sent, or put into a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BatchProblem {
+    /// A batch of this name is open. That one stays; the second is not counted.
+    #[error("a batch of this name is open")]
+    AlreadySealed,
+    /// No batch of this name is open: never sealed, or acknowledged or lost before.
+    #[error("no batch of this name is open")]
+    NotOpen,
+    /// It cannot enter the header that is being built. It stays open.
+    #[error(transparent)]
+    Refused(#[from] BatchRefused),
+}
 
 /// What the host does next.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,12 +127,12 @@ pub enum Output {
     },
     /// Drop this account's requests that are in no sealed batch, and answer them.
     Purge(Moved),
-    /// The batch cannot enter a header.
+    /// Nothing happened to the batch.
     BatchRefused {
         /// Which.
         batch: BatchId,
-        /// Why; `None` when it was never sealed.
-        why: Option<BatchRefused>,
+        /// Why.
+        why: BatchProblem,
     },
     /// Propose a header with this in it.
     Header(Box<HeaderParts>),
@@ -120,7 +149,7 @@ pub enum Output {
     Evaluated(Box<Evaluation>),
     /// What the start of a sub-DAG expired.
     SubDag(Outcome),
-    /// What a committed object did; execute the request if it says so.
+    /// What a committed object did; execute the request if it says so. Not for objects up to [`Durable::executed`].
     Applied {
         /// The object's position.
         at: LogIndex,
@@ -136,12 +165,26 @@ pub enum Output {
 #[non_exhaustive]
 pub enum Persist {
     /// A decision list of this anchor is about to leave: after a restart no list of this or an older anchor may.
-    /// Hand it to [`Flamingo::resume_after`].
+    /// It becomes [`Durable::decided_anchor`].
     DecidedAnchor(Round),
+}
+
+/// What the host finds on its disk after a crash. The default is the start of the epoch.
+///
+/// All fields are public and none is optional to name: a host that does not know one of them cannot restart safely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Durable {
+    /// The anchor persisted last, by [`Persist::DecidedAnchor`]; round 0 when there was none.
+    pub decided_anchor: Round,
+    /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
+    /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes
+    /// requests twice, one that runs ahead loses them.
+    pub executed: Option<LogIndex>,
 }
 
 /// What a header carries for load balancing. Its digest covers all three.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HeaderParts {
     /// The load fields.
     pub load: LoadFields,
@@ -157,8 +200,8 @@ pub struct HeaderParts {
 /// After warm-up, requests, certificates, rounds without an anchor and committed requests allocate nothing beyond
 /// what [`Balancer`] keeps; headers, lists and evaluations allocate what they hand out.
 ///
-/// Memory: that of its parts, one [`BatchLoad`] per batch between seal and acknowledgment, and the outputs not
-/// polled yet.
+/// Memory: that of its parts, the outputs not polled yet, and one [`BatchLoad`] per batch between seal and
+/// acknowledgment or loss: as many as the host leaves open at once, [`open_batches`](Flamingo::open_batches) at present.
 #[derive(Debug)]
 pub struct Flamingo<S, P> {
     me: ValidatorId,
@@ -168,8 +211,11 @@ pub struct Flamingo<S, P> {
     table: AdmissionTable<S>,
     meter: WorkerMeter,
     builder: LoadFieldsBuilder,
-    batches: Vec<(BatchId, BatchLoad)>,
+    /// Open batches by rising name.
+    batches: VecDeque<(BatchId, BatchLoad)>,
     spare: Vec<BatchLoad>,
+    /// Outcomes up to here are on the host's disk.
+    executed: Option<LogIndex>,
     outputs: VecDeque<Output>,
 }
 
@@ -181,21 +227,29 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         let (epoch, lookup) = (config.committee.epoch(), config.lookup);
         Self {
             me,
-            balancer: Balancer::with_lookup(me, &config.committee, &params, policy, lookup),
+            balancer: Balancer::new(me, &config.committee, &params, policy, lookup),
             table: AdmissionTable::new(me, epoch, &params, config.scheme.clone(), lookup),
             ledger: MigrationLedger::new(config),
             meter: WorkerMeter::new(),
             builder: LoadFieldsBuilder::new(),
-            batches: Vec::new(),
+            batches: VecDeque::new(),
             spare: Vec::new(),
+            executed: None,
             outputs: VecDeque::new(),
             params,
         }
     }
 
-    /// After a restart: the anchor persisted last. The host then hands over the committed log from its beginning.
-    pub fn resume_after(&mut self, anchor: Round) {
-        self.balancer.resume_after(anchor);
+    /// After a restart, before the first [`step`](Self::step): what survived. The host then hands over the committed
+    /// log from the epoch's start.
+    ///
+    /// The replay rebuilds the committed state, and nothing happens twice: no [`Output::Applied`] comes out for objects
+    /// up to [`Durable::executed`], and no decision list for anchors up to [`Durable::decided_anchor`]. Deltas come out
+    /// for all of it; they are numbered, and who has them already says so. Nonces that were taken in and not committed
+    /// are open again: the clients send those requests once more.
+    pub fn resume_after(&mut self, durable: Durable) {
+        self.executed = self.executed.max(durable.executed);
+        self.balancer.resume_after(durable.decided_anchor);
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
@@ -206,13 +260,15 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
             Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
-            Input::Sent { batch, at_us } => {
-                if let Some((_, load)) = self.batches.iter_mut().find(|(id, _)| *id == batch) {
-                    load.sent_at(at_us);
-                }
-            }
+            Input::Sent { batch, at_us } => match self.find(batch) {
+                Ok(at) => self.batches[at].1.sent_at(at_us),
+                Err(_) => self.emit(Output::BatchRefused { batch, why: BatchProblem::NotOpen }),
+            },
             Input::Acknowledged(batch) => self.acknowledge(batch),
-            Input::Lost(requests) => {
+            Input::Lost { batch, requests } => {
+                if let Some(Ok(at)) = batch.map(|batch| self.find(batch)) {
+                    self.close(at);
+                }
                 requests.iter().for_each(|request| self.table.release(request.account, request.nonce));
             }
             Input::AcceptsLost(list) => self.balancer.accept_list_lost(list),
@@ -233,7 +289,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             }
             Input::Committed { at, carrier, object } => {
                 let outcome = self.ledger.apply(at, carrier, object);
-                self.emit(Output::Applied { at, outcome });
+                // Up to `executed` the host has done whatever it says.
+                if Some(at) > self.executed {
+                    self.emit(Output::Applied { at, outcome });
+                }
                 self.follow();
             }
         }
@@ -256,6 +315,12 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         &self.balancer
     }
 
+    /// How many batches are sealed and neither acknowledged nor lost.
+    #[must_use]
+    pub fn open_batches(&self) -> usize {
+        self.batches.len()
+    }
+
     /// Switches the policy off or on; see [`Balancer::set_enabled`].
     pub fn set_enabled(&mut self, enabled: bool) {
         self.balancer.set_enabled(enabled);
@@ -265,20 +330,32 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.outputs.push_back(output);
     }
 
+    /// Where an open batch is, or where it belongs.
+    fn find(&self, batch: BatchId) -> Result<usize, usize> {
+        self.batches.binary_search_by_key(&batch, |&(id, _)| id)
+    }
+
+    fn close(&mut self, at: usize) {
+        self.spare.extend(self.batches.remove(at).map(|(_, load)| load));
+    }
+
     fn seal(&mut self, batch: BatchId, requests: &[Request], at_us: u64) {
+        let Err(at) = self.find(batch) else {
+            return self.emit(Output::BatchRefused { batch, why: BatchProblem::AlreadySealed });
+        };
         requests.iter().for_each(|request| self.meter.add(request.account));
         let mut load = self.spare.pop().unwrap_or_default();
         self.meter.seal_into(at_us, &mut load);
-        self.batches.push((batch, load));
+        self.batches.insert(at, (batch, load));
     }
 
     fn acknowledge(&mut self, batch: BatchId) {
-        let Some(at) = self.batches.iter().position(|(id, _)| *id == batch) else {
-            return self.emit(Output::BatchRefused { batch, why: None });
+        let Ok(at) = self.find(batch) else {
+            return self.emit(Output::BatchRefused { batch, why: BatchProblem::NotOpen });
         };
         match self.builder.add_batch(&self.batches[at].1) {
-            Ok(()) => self.spare.push(self.batches.swap_remove(at).1),
-            Err(why) => self.emit(Output::BatchRefused { batch, why: Some(why) }),
+            Ok(()) => self.close(at),
+            Err(why) => self.emit(Output::BatchRefused { batch, why: BatchProblem::Refused(why) }),
         }
     }
 

@@ -124,7 +124,7 @@ pub enum ParamsError {
         /// The most allowed.
         max: u64,
     },
-    /// R < w + lag + T_fresh + T_Π: a window could open before what the previous anchor decided is settled.
+    /// R < w + frontier_lag + T_fresh + T_Π: a window could open before what the previous anchor decided is settled.
     #[error(
         "anchor_period {anchor_period} is below window_rounds {window_rounds} + frontier_lag {frontier_lag} \
          + freshness_rounds {freshness_rounds} + evidence_ttl {evidence_ttl}"
@@ -141,7 +141,7 @@ pub enum ParamsError {
         /// T_Π.
         evidence_ttl: u64,
     },
-    /// w + lag + T_fresh is above [`Params::MAX_TRACKED_ROUNDS`]: a window would be made with a row for each of them.
+    /// w + frontier_lag + T_fresh is above [`Params::MAX_TRACKED_ROUNDS`]: a window would be made with a row for each of them.
     #[error(
         "window_rounds {window_rounds} + frontier_lag {frontier_lag} + freshness_rounds {freshness_rounds} are more \
          than the {max} rounds that a window may keep"
@@ -225,7 +225,7 @@ impl Params {
     /// The longest tracking window.
     pub const MAX_WINDOW_ROUNDS: u64 = 256;
     /// The most rounds a [`TrackingWindow`](crate::signal::TrackingWindow) keeps beside the one before it: the window,
-    /// and lag + T_fresh rounds above it.
+    /// and frontier_lag + T_fresh rounds above it.
     pub const MAX_TRACKED_ROUNDS: u64 = 1024;
     /// The most transactions one header can announce, so that a window's sum stays below 2³².
     pub const MAX_HEADER_TRANSACTIONS: u64 = (1 << 24) - 1;
@@ -328,139 +328,5 @@ fn check_across(raw: &RawParams) -> Result<(), ParamsError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::string::ToString;
-
-    fn with(change: impl FnOnce(&mut RawParams)) -> Result<Params, ParamsError> {
-        let mut raw = RawParams::paper();
-        change(&mut raw);
-        Params::new(raw)
-    }
-
-    /// Both presets pass, with the paper's period exactly at the first condition's edge, and differ where said.
-    #[test]
-    fn presets_pass() {
-        let paper = Params::new(RawParams::paper()).unwrap().into_raw();
-        let recommended = Params::new(RawParams::recommended()).unwrap().into_raw();
-        assert_eq!(
-            paper,
-            RawParams { receiver_tie: ReceiverTie::LowestId, grace_rounds: 600, purge_on_move: false, ..recommended }
-        );
-        assert_eq!((paper.anchor_period, paper.window_rounds, paper.frontier_lag), (60, 30, 2));
-        assert_eq!(RawParams::default(), RawParams::recommended());
-    }
-
-    /// R ≥ w + lag + T_fresh + T_Π.
-    #[test]
-    fn anchors_too_close() {
-        let error = with(|raw| raw.evidence_ttl = 13).unwrap_err();
-        assert_eq!(
-            error,
-            ParamsError::AnchorsTooClose {
-                anchor_period: 60,
-                window_rounds: 30,
-                frontier_lag: 2,
-                freshness_rounds: 16,
-                evidence_ttl: 13
-            }
-        );
-        assert_eq!(
-            error.to_string(),
-            "anchor_period 60 is below window_rounds 30 + frontier_lag 2 + freshness_rounds 16 + evidence_ttl 13"
-        );
-    }
-
-    /// 8R + w < GC depth.
-    #[test]
-    fn collected_too_early() {
-        let set = |gc_depth| with(|raw| (raw.gc_depth, raw.grace_rounds) = (gc_depth, 0));
-        assert_eq!(
-            set(510),
-            Err(ParamsError::CollectedTooEarly { anchor_period: 60, window_rounds: 30, gc_depth: 510 })
-        );
-        assert!(set(511).is_ok());
-    }
-
-    /// 2R − T_fresh − T_Π > timer + max(R_f, D) + D, with either of R_f and D the larger.
-    #[test]
-    fn migrations_outrun_clients() {
-        // 120 − 28 = 92 against 10 + R_f + 8.
-        assert!(with(|raw| raw.fallback_gate = 73).is_ok());
-        assert_eq!(
-            with(|raw| raw.fallback_gate = 74),
-            Err(ParamsError::MigrationsOutrunClients {
-                anchor_period: 60,
-                freshness_rounds: 16,
-                evidence_ttl: 12,
-                client_timer_rounds: 10,
-                fallback_gate: 74,
-                delivery_rounds: 8
-            })
-        );
-        assert!(with(|raw| raw.delivery_rounds = 40).is_ok());
-        assert!(matches!(
-            with(|raw| raw.delivery_rounds = 41),
-            Err(ParamsError::MigrationsOutrunClients { delivery_rounds: 41, .. })
-        ));
-    }
-
-    /// 0 < weight ≤ 1.
-    #[test]
-    fn bad_weight() {
-        for (numerator, denominator) in [(0, 10), (11, 10), (0, 0)] {
-            assert_eq!(
-                with(|raw| raw.ema_weight = (numerator, denominator)),
-                Err(ParamsError::BadWeight { numerator, denominator })
-            );
-        }
-        assert!(with(|raw| raw.ema_weight = (1, 1)).is_ok());
-    }
-
-    /// W_min ≤ the highest delay reported.
-    #[test]
-    fn delay_unreachable() {
-        assert_eq!(
-            with(|raw| raw.max_queue_delay_us = 29_999),
-            Err(ParamsError::DelayUnreachable { min_us: 30_000, max_us: 29_999 })
-        );
-    }
-
-    /// The grace ends when certificates are collected.
-    #[test]
-    fn grace_too_long() {
-        assert_eq!(
-            with(|raw| raw.grace_rounds = 601),
-            Err(ParamsError::GraceTooLong { grace_rounds: 601, gc_depth: 600 })
-        );
-    }
-
-    /// Every field with a range is refused on each side of it, by name.
-    #[test]
-    fn out_of_range() {
-        type Set = fn(&mut RawParams, u64);
-        let fields: [(&str, Set, u64, u64); 16] = [
-            ("anchor_period", |raw, v| raw.anchor_period = v, 1, 1 << 32),
-            ("window_rounds", |raw, v| raw.window_rounds = v, 1, 256),
-            ("frontier_lag", |raw, v| raw.frontier_lag = v, 0, 1 << 32),
-            ("freshness_rounds", |raw, v| raw.freshness_rounds = v, 1, 1 << 32),
-            ("evidence_ttl", |raw, v| raw.evidence_ttl = v, 1, 1 << 32),
-            ("fallback_gate", |raw, v| raw.fallback_gate = v, 1, 1 << 32),
-            ("client_timer_rounds", |raw, v| raw.client_timer_rounds = v, 1, 1 << 32),
-            ("delivery_rounds", |raw, v| raw.delivery_rounds = v, 1, 1 << 32),
-            ("gc_depth", |raw, v| raw.gc_depth = v, 1, 1 << 32),
-            ("min_queue_delay_us", |raw, v| raw.min_queue_delay_us = v, 0, 600_000_000),
-            ("aggressiveness", |raw, v| raw.aggressiveness = v as u32, 1, 1000),
-            ("max_header_entries", |raw, v| raw.max_header_entries = v as u32, 1, 1 << 20),
-            ("max_list_entries", |raw, v| raw.max_list_entries = v as u32, 1, 1 << 20),
-            ("nonce_window", |raw, v| raw.nonce_window = v as u8, 1, 64),
-            ("max_capacity_utps", |raw, v| raw.max_capacity_utps = v, 1, 1_000_000_000_000_000),
-            ("max_queue_delay_us", |raw, v| raw.max_queue_delay_us = v, 1, 600_000_000),
-        ];
-        for (name, set, min, max) in fields {
-            for got in min.checked_sub(1).into_iter().chain([max + 1]) {
-                assert_eq!(with(|raw| set(raw, got)), Err(ParamsError::OutOfRange { name, got, min, max }));
-            }
-        }
-    }
-}
+#[path = "params_tests.rs"]
+mod tests;

@@ -4,6 +4,8 @@
 
 use alloc::vec::Vec;
 
+use crate::id::AccountId;
+
 /// Why bytes were refused. Positions are byte offsets from the start of the input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,16 +46,6 @@ pub enum WireError {
         what: &'static str,
         /// Where it starts.
         at: usize,
-    },
-    /// A tag or version is not the one expected.
-    #[error("{what}: expected {expected}, got {got}")]
-    Unexpected {
-        /// The field.
-        what: &'static str,
-        /// The value expected.
-        expected: u64,
-        /// The value read.
-        got: u64,
     },
 }
 
@@ -164,13 +156,76 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends the shortest LEB128 form of `value`.
-pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value as u8 & 0x7f) | 0x80);
-        value >>= 7;
+/// The shortest LEB128 form of a `u64`.
+#[derive(Clone, Copy, Debug)]
+pub struct Varint {
+    bytes: [u8; 10],
+    len: usize,
+}
+
+impl Varint {
+    /// The form of `value`.
+    #[must_use]
+    pub const fn new(mut value: u64) -> Self {
+        let (mut bytes, mut len) = ([0; 10], 0);
+        while value >= 0x80 {
+            bytes[len] = value as u8 | 0x80;
+            value >>= 7;
+            len += 1;
+        }
+        bytes[len] = value as u8;
+        Self { bytes, len: len + 1 }
     }
-    out.push(value as u8);
+
+    /// Its bytes, one to ten.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Appends the shortest LEB128 form of `value`.
+pub fn put_varint(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(Varint::new(value).as_bytes());
+}
+
+/// Strictly increasing accounts as distances: each from the lowest account that may follow its predecessor, the first
+/// from zero. One for writing or for reading one list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AccountDistances {
+    /// The last account, once there is one.
+    last: Option<u64>,
+}
+
+impl AccountDistances {
+    /// Before the first account.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { last: None }
+    }
+
+    /// The distance to `account`, which lies above every account before it.
+    #[must_use = "the distance is what is written"]
+    pub const fn to(&mut self, account: AccountId) -> u64 {
+        match self.last.replace(account.0) {
+            Some(last) => account.0.wrapping_sub(last).wrapping_sub(1),
+            None => account.0,
+        }
+    }
+
+    /// Reads a distance; the account it leads to.
+    ///
+    /// # Errors
+    /// The input ends, the varint is not the shortest, or there is no such account.
+    pub fn read(&mut self, reader: &mut Reader<'_>) -> Result<AccountId, WireError> {
+        let at = reader.at();
+        let distance = reader.varint("account distance")?;
+        let next = self.last.map_or(Some(0), |last| last.checked_add(1));
+        let account = next.and_then(|next| next.checked_add(distance));
+        let account = account.ok_or(WireError::NotCanonical { what: "account distance", at })?;
+        self.last = Some(account);
+        Ok(AccountId(account))
+    }
 }
 
 /// The number of bytes [`put_varint`] appends for `value`.
@@ -183,6 +238,7 @@ pub const fn varint_len(value: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
     proptest! {
@@ -200,6 +256,24 @@ mod tests {
             bytes[last] |= 0x80;
             bytes.push(0);
             prop_assert!(Reader::new(&bytes).varint("value").is_err());
+        }
+
+        /// Any increasing accounts, up to the last id, read back; nothing can follow the last id.
+        #[test]
+        fn account_distances_read_back(accounts: BTreeSet<u64>, last: bool) {
+            let accounts: Vec<u64> = accounts.into_iter().filter(|a| !last || *a < u64::MAX).collect();
+            let accounts: Vec<AccountId> = accounts.into_iter().chain(last.then_some(u64::MAX)).map(AccountId).collect();
+            let (mut bytes, mut distances) = (Vec::new(), AccountDistances::new());
+            accounts.iter().for_each(|account| put_varint(&mut bytes, distances.to(*account)));
+            let (mut reader, mut distances) = (Reader::new(&bytes), AccountDistances::new());
+            for account in &accounts {
+                prop_assert_eq!(distances.read(&mut reader), Ok(*account));
+            }
+            prop_assert_eq!(reader.finish(), Ok(()));
+            if accounts.last() == Some(&AccountId(u64::MAX)) {
+                let refused = WireError::NotCanonical { what: "account distance", at: 0 };
+                prop_assert_eq!(distances.read(&mut Reader::new(&[0])), Err(refused));
+            }
         }
 
         /// No bytes make the reader panic.

@@ -147,4 +147,5 @@ fn main() {
             println!("  accounts {accounts:?}, queue of v0 {queue_ms} ms, executed {executed} of {sent}");
         }
     }
+    assert!(validators[0].egress.is_empty(), "v0's queue is gone: every batch leaves at once");
 }

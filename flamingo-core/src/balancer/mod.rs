@@ -11,10 +11,10 @@
 //!    next header is built. It states as its commit head at most a sub-DAG whose deltas were handed over: who says that
 //!    it knows of evidence and does not accept it is excluded.
 //!
-//! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r − lag − w, the
-//! last round before its window: everyone reads the same, and what anchor r − R decided is settled in it or still live.
-//! A validator that has not committed beyond that round waits up to T_fresh / 2 rounds for it, because a later list
-//! would hardly be fresh, and then skips the anchor.
+//! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r −
+//! frontier_lag − w, the last round before its window: everyone reads the same, and what anchor r − R decided is
+//! settled in it or still live. A validator that has not committed beyond that round waits up to T_fresh / 2 rounds
+//! for it, because a later list would hardly be fresh, and then skips the anchor.
 
 mod acceptances;
 
@@ -36,8 +36,8 @@ const MAX_ACCEPT_LISTS: usize = 4;
 
 /// The balancer of one validator under the policy `P`.
 ///
-/// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + lag rounds, one list, and
-/// about 90 bytes per account of live evidence that names this validator.
+/// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + frontier_lag rounds, one
+/// list, and about 90 bytes per account of live evidence that names this validator.
 #[derive(Debug)]
 pub struct Balancer<P> {
     me: ValidatorId,
@@ -65,6 +65,7 @@ pub struct Balancer<P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
+#[non_exhaustive]
 pub struct Evaluation {
     /// r.
     pub anchor: Round,
@@ -79,6 +80,7 @@ pub struct Evaluation {
 /// An evaluation that took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Evaluated {
     /// What it read: with these and [`Balancer::view`] the policy can be asked about single accounts.
     pub signals: WindowSignals,
@@ -98,7 +100,7 @@ pub enum EvaluationSkip {
     SnapshotBehind {
         /// The newest sub-DAG that any delta told of.
         head: LeaderRound,
-        /// r − lag − w.
+        /// r − frontier_lag − w.
         snapshot: Round,
     },
     /// The window has no signals.
@@ -107,19 +109,10 @@ pub enum EvaluationSkip {
 }
 
 impl<P: MigrationPolicy> Balancer<P> {
-    /// The balancer of validator `me`, at round 0, switched on.
+    /// The balancer of validator `me`, at round 0, switched on. `lookup` is the host's key for account look-ups in the
+    /// committed view, as in [`LedgerConfig`](crate::protocol::LedgerConfig::lookup); no decision depends on it.
     #[must_use]
-    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P) -> Self {
-        Self::over(me, committee, params, policy, CommittedView::new(committee.len()))
-    }
-
-    /// The same with the host's secret key for account look-ups in the committed view.
-    #[must_use]
-    pub fn with_lookup(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
-        Self::over(me, committee, params, policy, CommittedView::with_lookup(committee.len(), lookup))
-    }
-
-    fn over(me: ValidatorId, committee: &Committee, params: &Params, policy: P, view: CommittedView) -> Self {
+    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -130,7 +123,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             patience_rounds: raw.freshness_rounds / 2,
             max_list_entries: raw.max_list_entries,
             window: TrackingWindow::new(committee, params),
-            view,
+            view: CommittedView::new(committee.len(), lookup),
             policy,
             enabled: true,
             round: Round(0),
@@ -159,7 +152,7 @@ impl<P: MigrationPolicy> Balancer<P> {
 
     /// The DAG has reached `round`. Evaluates the anchor that is due, if any; `None` when none is, or when it waits for
     /// its snapshot. A round that is not above the highest one seen only looks after a waiting anchor. Say it as the DAG
-    /// advances: certificates more than lag + T_fresh above the window are refused.
+    /// advances: certificates more than frontier_lag + T_fresh above the window are refused.
     ///
     /// Cost: the window's rounds that enter and leave; at an anchor, the policy.
     pub fn round(&mut self, round: Round) -> Option<Evaluation> {
@@ -228,13 +221,15 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.enabled
     }
 
-    /// After a restart: anchors up to `anchor` do not fire, and the window moves up to it; for certificates far above,
-    /// say [`round`](Self::round) first. The host persists the anchor of a decision list before the
-    /// header that carries it leaves.
+    /// After a restart: anchors up to `anchor` do not fire, and the window and the view move up to it, so that deltas of
+    /// a log replayed from its start are applied as they come and wait only above the anchor's snapshot. For
+    /// certificates far above, say [`round`](Self::round) first. The host persists the anchor of a decision list before
+    /// the header that carries it leaves.
     pub fn resume_after(&mut self, anchor: Round) {
         self.anchor = self.anchor.max(Round(anchor.0 / self.anchor_period * self.anchor_period));
         self.waiting = None;
         self.window.advance(self.behind(self.anchor, self.frontier_lag));
+        self.view.advance_to(self.snapshot());
     }
 
     /// The highest anchor that fired.
@@ -261,7 +256,7 @@ impl<P: MigrationPolicy> Balancer<P> {
         &self.window
     }
 
-    /// r − lag − w of the last anchor that fired.
+    /// r − frontier_lag − w of the last anchor that fired.
     const fn snapshot(&self) -> Round {
         self.behind(self.anchor, self.frontier_lag + self.window_rounds)
     }

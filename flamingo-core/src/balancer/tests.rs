@@ -1,7 +1,7 @@
 use super::*;
-use crate::id::{AccountId, PublicKey};
+use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
-use crate::policy::{CappedShedding, Outcome};
+use crate::policy::{CappedShedding, PolicyOutcome};
 use crate::protocol::{Change, NonceWindow};
 use crate::rank::EpochSeed;
 use crate::signal::{LoadFields, LoadFieldsBuilder, WorkerMeter};
@@ -9,6 +9,7 @@ use crate::{Member, NoSignatures};
 use alloc::vec;
 
 const ME: ValidatorId = ValidatorId(1);
+const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
 /// w = 3, lag = 2, R = 10, T_fresh = 4: anchor 20 reads rounds 16 to 18 and the log up to leader round 15.
 fn params(max_list_entries: u32) -> Params {
@@ -37,17 +38,25 @@ impl Bench {
     }
 
     fn with(params: Params) -> Self {
+        let mut bench = Self::empty(params);
+        bench.genesis();
+        bench
+    }
+
+    fn empty(params: Params) -> Self {
         let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
-        let mut bench = Self { balancer: Balancer::new(ME, &committee(), &params, policy), sequence: 0 };
+        Self { balancer: Balancer::new(ME, &committee(), &params, policy, LOOKUP), sequence: 0 }
+    }
+
+    fn genesis(&mut self) {
         for v in 0..4 {
             let capacity_utps = if v == 0 { 20_000_000 } else { 40_000_000 };
-            bench.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });
+            self.commit(1, Change::Capacity { validator: ValidatorId(v), capacity_utps });
         }
         for account in 0..10 {
             let key = PublicKey([9; 32]);
-            bench.commit(1, Change::Admitted { account: AccountId(account), home: ValidatorId(0), key });
+            self.commit(1, Change::Admitted { account: AccountId(account), home: ValidatorId(0), key });
         }
-        bench
     }
 
     fn commit(&mut self, leader: u64, change: Change) {
@@ -218,7 +227,7 @@ fn the_switch() {
     bench.balancer.set_enabled(false);
     assert_eq!(bench.balancer.take_decision_list(), None);
     let off = bench.run(11..=20).pop().unwrap().result.unwrap();
-    assert_eq!((off.decisions.report.outcome, off.decisions.moves.len()), (Outcome::Off, 0));
+    assert_eq!((off.decisions.report.outcome, off.decisions.moves.len()), (PolicyOutcome::Off, 0));
     assert_eq!(bench.balancer.window().memory().history().len(), 2);
     bench.balancer.set_enabled(true);
     let on = bench.run(21..=30).pop().unwrap().result.unwrap();
@@ -233,6 +242,29 @@ fn a_restarted_balancer_does_not_decide_twice() {
     assert_eq!(bench.balancer.window().last_round(), Round(8));
     assert_eq!(bench.run(9..=19).len(), 0);
     assert_eq!(bench.run(20..=20).len(), 1);
+}
+
+/// A log replayed into a restarted balancer is applied up to the anchor's snapshot as it comes; what waits is what
+/// came after, as in a balancer that never stopped.
+#[test]
+fn a_replayed_log_does_not_pile_up() {
+    let rounds = 400;
+    let mut steady = Bench::new();
+    let _ = steady.run(2..=rounds);
+    let mut restarted = Bench::empty(params(100));
+    restarted.balancer.resume_after(Round(rounds));
+    assert_eq!(restarted.balancer.view().position(), Round(rounds - 5));
+    restarted.genesis();
+    let mut most = 0;
+    for round in 2..=rounds {
+        restarted.commit(round - 2, Change::SubDag);
+        most = most.max(restarted.balancer.view().waiting());
+    }
+    assert_eq!(most, 3, "leader rounds 396 to 398");
+    for balancer in [&steady.balancer, &restarted.balancer] {
+        assert_eq!((balancer.view().position(), balancer.view().waiting()), (Round(rounds - 5), 3));
+        assert_eq!((balancer.view().accounts(), balancer.last_anchor()), (10, Round(rounds)));
+    }
 }
 
 fn live(account: u64, to: u16, anchor: u64) -> Change {
@@ -332,5 +364,5 @@ fn the_snapshot_is_the_one_before_the_window() {
     let decided = bench.run(8..=10).pop().unwrap().result.unwrap();
     assert_eq!(decided.decisions.moves.len(), 4, "the old capacities");
     let decided = bench.run(11..=20).pop().unwrap().result.unwrap();
-    assert_eq!(decided.decisions.report.outcome, Outcome::NoReceiver);
+    assert_eq!(decided.decisions.report.outcome, PolicyOutcome::NoReceiver);
 }

@@ -20,10 +20,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use never::NeverMigrate;
-pub use report::{DonorReport, Explanation, Outcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
+pub use report::{DonorReport, Explanation, PolicyOutcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
 pub use shedding::CappedShedding;
 
-use crate::id::Round;
+use crate::id::{AccountId, Round};
 use crate::protocol::{CommittedView, Decision};
 use crate::signal::WindowSignals;
 
@@ -31,6 +31,7 @@ use crate::signal::WindowSignals;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[must_use]
+#[non_exhaustive]
 pub struct Decisions {
     /// r.
     pub anchor: Round,
@@ -38,6 +39,13 @@ pub struct Decisions {
     pub moves: Vec<Decision>,
     /// Why.
     pub report: Report,
+}
+
+impl Decisions {
+    /// What a policy decided. `moves` names each account at most once.
+    pub const fn new(anchor: Round, moves: Vec<Decision>, report: Report) -> Self {
+        Self { anchor, moves, report }
+    }
 }
 
 /// Decides who should move.
@@ -52,6 +60,10 @@ pub trait MigrationPolicy: fmt::Debug {
 
     /// The decisions for the anchor of `signals`, with `view` at that anchor's snapshot.
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions;
+
+    /// Why `account` is or is not moved by [`decide`](Self::decide) on the same arguments: [`Explanation::Moves`] for
+    /// exactly the accounts in its moves.
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation;
 }
 
 impl<P: MigrationPolicy + ?Sized> MigrationPolicy for &P {
@@ -62,6 +74,10 @@ impl<P: MigrationPolicy + ?Sized> MigrationPolicy for &P {
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         (**self).decide(signals, view)
     }
+
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        (**self).explain(signals, view, account)
+    }
 }
 
 impl<P: MigrationPolicy + ?Sized> MigrationPolicy for alloc::boxed::Box<P> {
@@ -71,5 +87,9 @@ impl<P: MigrationPolicy + ?Sized> MigrationPolicy for alloc::boxed::Box<P> {
 
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         (**self).decide(signals, view)
+    }
+
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        (**self).explain(signals, view, account)
     }
 }

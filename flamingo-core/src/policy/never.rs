@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Decisions, MigrationPolicy, Outcome, Report};
+use super::{Decisions, Explanation, MigrationPolicy, PolicyOutcome, Report};
+use crate::id::AccountId;
 use crate::protocol::CommittedView;
 use crate::signal::WindowSignals;
 
@@ -16,7 +17,11 @@ impl MigrationPolicy for NeverMigrate {
     }
 
     fn decide(&self, signals: &WindowSignals, _: &CommittedView) -> Decisions {
-        let report = Report { outcome: Outcome::Off, validators: Vec::new() };
+        let report = Report { outcome: PolicyOutcome::Off, validators: Vec::new() };
         Decisions { anchor: signals.anchor, moves: Vec::new(), report }
+    }
+
+    fn explain(&self, _: &WindowSignals, _: &CommittedView, _: AccountId) -> Explanation {
+        Explanation::NotEvaluated(PolicyOutcome::Off)
     }
 }

@@ -90,15 +90,15 @@ impl Receivers {
         self.list.iter().map(Receiver::left_utps).max().unwrap_or(0)
     }
 
-    /// The receiver with the lowest latency to the account among those with `rho_utps` to spare and not excluded,
-    /// with `rho_utps` reserved; `None` when there is none. A missing latency counts as the worst. O(receivers).
+    /// The receiver with the lowest latency to the account among those with ρ_a, `committed_rate_utps`, to spare and
+    /// not excluded, with it reserved; `None` when there is none. A missing latency counts as the worst. O(receivers).
     pub(super) fn reserve(
         &mut self,
         account: AccountId,
         placement: &Placement<'_>,
-        rho_utps: u64,
+        committed_rate_utps: u64,
     ) -> Option<ValidatorId> {
-        self.find_tied(placement, rho_utps);
+        self.find_tied(placement, committed_rate_utps);
         let best = match self.tie {
             // `tied` rises by id.
             Tie::LowestId => self.tied.first(),
@@ -113,14 +113,14 @@ impl Receivers {
             Tie::Rendezvous(_) => self.tied.first(),
         };
         let receiver = &mut self.list[*best?];
-        receiver.reserved_utps += rho_utps;
+        receiver.reserved_utps += committed_rate_utps;
         receiver.accounts += 1;
         Some(receiver.validator)
     }
 
     /// Leaves in `tied` the eligible receivers of the lowest latency. Receivers, latencies and exclusions all rise by
     /// id, so one merge reads them.
-    fn find_tied(&mut self, placement: &Placement<'_>, rho_utps: u64) {
+    fn find_tied(&mut self, placement: &Placement<'_>, committed_rate_utps: u64) {
         self.tied.clear();
         let mut lowest = u32::MAX;
         let mut latencies = placement.latencies().iter().peekable();
@@ -128,7 +128,7 @@ impl Receivers {
         for (at, receiver) in self.list.iter().enumerate() {
             while excluded.next_if(|&other| other < receiver.validator).is_some() {}
             while latencies.next_if(|entry| entry.validator < receiver.validator).is_some() {}
-            if receiver.left_utps() < rho_utps || excluded.peek() == Some(&receiver.validator) {
+            if receiver.left_utps() < committed_rate_utps || excluded.peek() == Some(&receiver.validator) {
                 continue;
             }
             let latency = match latencies.peek() {

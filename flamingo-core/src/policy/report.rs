@@ -8,18 +8,27 @@ use crate::protocol::Decision;
 /// What came of an evaluation, and each validator's part in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Report {
     /// The whole.
-    pub outcome: Outcome,
+    pub outcome: PolicyOutcome,
     /// By validator id; empty when the policy does not look.
     pub validators: Vec<ValidatorReport>,
+}
+
+impl Report {
+    /// What a policy reports.
+    #[must_use]
+    pub const fn new(outcome: PolicyOutcome, validators: Vec<ValidatorReport>) -> Self {
+        Self { outcome, validators }
+    }
 }
 
 /// What came of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum PolicyOutcome {
     /// Donors and receivers were there; the moves, if any, are in the decisions.
     Decided,
     /// Nobody is overloaded.
@@ -33,6 +42,7 @@ pub enum Outcome {
 /// One validator's part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ValidatorReport {
     /// Who.
     pub validator: ValidatorId,
@@ -44,6 +54,14 @@ pub struct ValidatorReport {
     pub queue_delay_us: u64,
     /// Its part.
     pub role: Role,
+}
+
+impl ValidatorReport {
+    /// `validator` in `role`, judged by nothing yet: the numbers are for the policy to set.
+    #[must_use]
+    pub const fn new(validator: ValidatorId, role: Role) -> Self {
+        Self { validator, capacity_utps: None, throughput_utps: 0, queue_delay_us: 0, role }
+    }
 }
 
 /// A validator's role at an anchor.
@@ -120,8 +138,8 @@ pub enum SkipReason {
 
 impl SkipReason {
     /// All reasons, in the order of the checks.
-    pub const ALL: [Self; 6] =
-        [Self::NotAdmitted, Self::AssignedElsewhere, Self::Cooldown, Self::Decided, Self::LiveEvidence, Self::NoRoom];
+    pub const ALL: &'static [Self] =
+        &[Self::NotAdmitted, Self::AssignedElsewhere, Self::Cooldown, Self::Decided, Self::LiveEvidence, Self::NoRoom];
 }
 
 /// How often each reason occurred.
@@ -142,8 +160,9 @@ impl SkipCounts {
         self.0.iter().sum()
     }
 
-    pub(super) const fn count(&mut self, reason: SkipReason) {
-        self.0[reason as usize] += 1;
+    /// Counts one more.
+    pub const fn count(&mut self, reason: SkipReason) {
+        self.0[reason as usize] = self.0[reason as usize].saturating_add(1);
     }
 }
 
@@ -174,5 +193,5 @@ pub enum Explanation {
     /// No donor's window counts the account.
     NoDonorCountsIt,
     /// The evaluation ended before any account was looked at.
-    NotEvaluated(Outcome),
+    NotEvaluated(PolicyOutcome),
 }

@@ -5,20 +5,20 @@
 //! throughput shows (Flamingo §4.2).
 //! *Variant.* A reconstruction: the listing did not survive, the prose and its line references did. Line ranges below
 //! are those of `docs/algorithms-local.md`.
-//! *Deviations.* Initial assignments have no cooldown; accounts with live evidence are skipped; receiver ties can be
-//! broken by rendezvous or by spare capacity; ρ_a rounds up and ℓ_a rounds down.
+//! *Deviations.* Accounts with live evidence are skipped; receiver ties can be broken by rendezvous or by spare
+//! capacity. *Closed.* Initial assignments have no cooldown; ρ_a rounds up and ℓ_a rounds down.
 //! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
 //! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
-
 use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
-use super::{Decisions, DonorReport, Explanation, MigrationPolicy, Outcome, Report, Role, SkipReason, ValidatorReport};
+use super::{
+    Decisions, DonorReport, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
+};
 use crate::id::{AccountId, Round, ValidatorId};
 use crate::math::{floor_div, mul_div_ceil};
 use crate::params::Params;
@@ -55,40 +55,6 @@ impl CappedShedding {
         }
     }
 
-    /// Why `account` is or is not moved by [`decide`](MigrationPolicy::decide) on the same arguments. Costs one
-    /// decision.
-    #[must_use]
-    pub fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
-        let mut seen = None;
-        let decisions = self.run(signals, view, |of, step| {
-            // A move is final; a skip by one donor may be followed by another donor's turn.
-            if of == account && !matches!(seen, Some(Step::Moved(_))) {
-                seen = Some(step);
-            }
-        });
-        if decisions.report.outcome != Outcome::Decided {
-            return Explanation::NotEvaluated(decisions.report.outcome);
-        }
-        match seen {
-            Some(Step::Moved(decision)) => Explanation::Moves(decision),
-            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
-            None => {
-                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
-                let counts = |v: &&ValidatorReport| {
-                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
-                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
-                };
-                match donors.find(counts).map(|donor| (donor.validator, &donor.role)) {
-                    Some((donor, Role::Donor(DonorReport { no_room_left: 1.., .. }))) => {
-                        Explanation::NoRoomLeft { donor }
-                    }
-                    Some((donor, _)) => Explanation::TargetReached { donor },
-                    None => Explanation::NoDonorCountsIt,
-                }
-            }
-        }
-    }
-
     fn run(
         &self,
         signals: &WindowSignals,
@@ -101,14 +67,14 @@ impl CappedShedding {
         let mut moves = Vec::new();
         // A1 L4-5
         let outcome = if donors.is_empty() {
-            Outcome::NoDonor
+            PolicyOutcome::NoDonor
         } else if receivers.is_empty() {
-            Outcome::NoReceiver
+            PolicyOutcome::NoReceiver
         } else {
-            Outcome::Decided
+            PolicyOutcome::Decided
         };
-        if outcome == Outcome::Decided {
-            let mut decided = HashSet::with_hasher(FixedState::default());
+        if outcome == PolicyOutcome::Decided {
+            let mut decided = BTreeSet::new();
             // A1 L7
             for donor in donors {
                 let report = &mut validators[donor.index()];
@@ -187,6 +153,38 @@ impl MigrationPolicy for CappedShedding {
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         self.run(signals, view, |_, _| {})
     }
+
+    /// Cost: that of one decision.
+    fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
+        let mut seen = None;
+        let decisions = self.run(signals, view, |of, step| {
+            // A move is final; a skip by one donor may be followed by another donor's turn.
+            if of == account && !matches!(seen, Some(Step::Moved(_))) {
+                seen = Some(step);
+            }
+        });
+        if decisions.report.outcome != PolicyOutcome::Decided {
+            return Explanation::NotEvaluated(decisions.report.outcome);
+        }
+        match seen {
+            Some(Step::Moved(decision)) => Explanation::Moves(decision),
+            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
+            None => {
+                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
+                let counts = |v: &&ValidatorReport| {
+                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
+                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
+                };
+                match donors.find(counts).map(|donor| (donor.validator, &donor.role)) {
+                    Some((donor, Role::Donor(DonorReport { no_room_left: 1.., .. }))) => {
+                        Explanation::NoRoomLeft { donor }
+                    }
+                    Some((donor, _)) => Explanation::TargetReached { donor },
+                    None => Explanation::NoDonorCountsIt,
+                }
+            }
+        }
+    }
 }
 
 /// A1 L7: largest structural excess first, then id.
@@ -209,7 +207,8 @@ struct Shedding<'a> {
     donor: ValidatorId,
     view: &'a CommittedView,
     receivers: &'a mut Receivers,
-    decided: &'a mut HashSet<AccountId, FixedState>,
+    /// Ordered, not hashed: clients may choose the ids.
+    decided: &'a mut BTreeSet<AccountId>,
     moves: &'a mut Vec<Decision>,
 }
 
@@ -231,11 +230,12 @@ impl Shedding<'_> {
         // A1 L12-15
         let counted = signals.counted.get();
         numbers.accounts = signals.accounts.len();
-        // ρ_a rounds up: receivers never get more than they reserve. N ≥ n_a ≥ 1, so there is a quotient.
-        let rho =
-            |count: u32| mul_div_ceil(throughput, u64::from(count), counted.max(u64::from(count))).unwrap_or(u64::MAX);
+        // N ≥ n_a ≥ 1 by the source's contract; one that breaks it gets the account taken for all of N.
+        let total = |count: u32| counted.max(u64::from(count));
+        // ρ_a rounds up: receivers never get more than they reserve.
+        let committed_rate = |count: u32| mul_div_ceil(throughput, u64::from(count), total(count)).unwrap_or(u64::MAX);
         // ρ_a rises with n_a, and room only shrinks: once the lightest account finds none, no account will.
-        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, rho);
+        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate);
         let mut room = self.receivers.largest_left_utps();
         for (looked_at, (account, count)) in HeaviestFirst::new(&signals.accounts).enumerate() {
             // A1 L16-17
@@ -246,17 +246,19 @@ impl Shedding<'_> {
                 numbers.no_room_left = numbers.accounts - looked_at;
                 break;
             }
-            match self.place(account, rho(count), room) {
+            let committed_rate_utps = committed_rate(count);
+            match self.place(account, committed_rate_utps, room) {
                 // A1 L21-23
                 Ok(to) => {
                     let decision = Decision { account, from: self.donor, to };
                     self.moves.push(decision);
                     numbers.moves += 1;
-                    numbers.reserved_utps += u128::from(rho(count));
+                    numbers.reserved_utps += u128::from(committed_rate_utps);
                     room = self.receivers.largest_left_utps();
                     // ℓ_a rounds down: the donor never credits itself more than it sheds.
-                    let credit = congested.saturating_mul(count.into()).checked_div(counted.into()).unwrap_or(0);
-                    numbers.shed_utps = numbers.shed_utps.saturating_add(credit);
+                    let incoming_rate_utps =
+                        congested.saturating_mul(count.into()).checked_div(total(count).into()).unwrap_or(0);
+                    numbers.shed_utps = numbers.shed_utps.saturating_add(incoming_rate_utps);
                     observe(account, Step::Moved(decision));
                 }
                 Err(reason) => {
@@ -267,9 +269,14 @@ impl Shedding<'_> {
         }
     }
 
-    /// The receiver of an account, with the account's rate reserved, or why there is none. `room_utps` is the most that
-    /// any receiver has left: without it, an account too heavy for all would cost a look at each.
-    fn place(&mut self, account: AccountId, rho_utps: u64, room_utps: u64) -> Result<ValidatorId, SkipReason> {
+    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none. `room_utps` is the most
+    /// that any receiver has left: without it, an account too heavy for all would cost a look at each.
+    fn place(
+        &mut self,
+        account: AccountId,
+        committed_rate_utps: u64,
+        room_utps: u64,
+    ) -> Result<ValidatorId, SkipReason> {
         // A1 L12-15: only the donor's own accounts, so that a faulty donor cannot redirect another's clients.
         let placement = self.view.placement(account).ok_or(SkipReason::NotAdmitted)?;
         let assignment = placement.assignment();
@@ -288,10 +295,10 @@ impl Shedding<'_> {
             return Err(SkipReason::LiveEvidence);
         }
         // A1 L20-22
-        if rho_utps > room_utps {
+        if committed_rate_utps > room_utps {
             return Err(SkipReason::NoRoom);
         }
-        let to = self.receivers.reserve(account, &placement, rho_utps).ok_or(SkipReason::NoRoom)?;
+        let to = self.receivers.reserve(account, &placement, committed_rate_utps).ok_or(SkipReason::NoRoom)?;
         self.decided.insert(account);
         Ok(to)
     }

@@ -7,10 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::CappedShedding;
-use crate::id::{AccountId, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, Digest, LeaderRound, PublicKey, Round, ValidatorId};
 use crate::params::{Params, RawParams, ReceiverTie};
 use crate::protocol::{AssignmentDelta, Change, CommittedView, DeltaStatus, LatencyEntry, NonceWindow};
-use crate::rank::EpochSeed;
+use crate::rank::{EpochSeed, KeyedHash};
 use crate::signal::{ClockDerived, SelfMeasured, Validated, ValidatorSignals, WindowSignals};
 
 /// One transaction per second.
@@ -54,7 +54,11 @@ pub(super) struct Committed(pub(super) CommittedView, u64);
 impl Committed {
     /// With capacities in tx/s.
     pub(super) fn new(capacities: &[Option<u64>]) -> Self {
-        let mut view = Self(CommittedView::new(capacities.len()), 0);
+        Self::keyed(capacities, KeyedHash::from_digest(&Digest([3; 32])))
+    }
+
+    fn keyed(capacities: &[Option<u64>], lookup: KeyedHash) -> Self {
+        let mut view = Self(CommittedView::new(capacities.len(), lookup), 0);
         view.0.advance_to(Round(1_000_000));
         for (v, capacity) in capacities.iter().enumerate() {
             if let Some(tps) = capacity {
@@ -101,6 +105,11 @@ impl Committed {
 
 /// A random world at anchor 600 that reaches every rule: see the counts of the property test.
 pub(super) fn random_world(seed: u64) -> (WindowSignals, CommittedView) {
+    random_world_keyed(seed, KeyedHash::from_digest(&Digest([3; 32])))
+}
+
+/// The same world, its accounts looked up under another key.
+pub(super) fn random_world_keyed(seed: u64, lookup: KeyedHash) -> (WindowSignals, CommittedView) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let n = rng.random_range(4..8u16);
     let overloaded = rng.random_range(0..3);
@@ -132,7 +141,7 @@ pub(super) fn random_world(seed: u64) -> (WindowSignals, CommittedView) {
         capacities.push(rng.random_bool(0.95).then_some(capacity));
         validators.push(signals);
     }
-    let mut view = Committed::new(&capacities);
+    let mut view = Committed::keyed(&capacities, lookup);
     for account in 0..40u64 {
         let home = (account % u64::from(n)) as u16;
         if rng.random_bool(0.05) {

@@ -28,7 +28,8 @@ pub enum Verdict {
         /// A(a).
         current: Assignment,
     },
-    /// A request with this nonce was taken in, or has taken effect.
+    /// A request with this nonce was taken in here, or had taken effect when the account came here. What others carried
+    /// into the log since, the table does not hear of: such a copy is accepted, and comes to nothing there.
     Duplicate,
     /// The nonce lies below the account's window: the client signs again under a new one.
     TooOld,
@@ -58,6 +59,7 @@ pub struct Moved {
 /// What a delta meant to the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Applied {
     /// Whether the delta was taken.
     pub status: DeltaStatus,

@@ -100,6 +100,7 @@ pub struct LatencyEntry {
 /// What a reader did with a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub enum DeltaStatus {
     /// It is applied, or waits in the queue.
     Taken,

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use crate::hash::{Domain, Hasher};
 use crate::id::{AccountId, Digest, Epoch, Round, ValidatorId};
-use crate::wire::{Reader, WireError, put_varint};
+use crate::wire::{AccountDistances, Reader, WireError, put_varint};
 
 const DECISIONS: Domain = Domain("flamingo/decision-list/v1");
 const ACCEPTS: Domain = Domain("flamingo/accept-list/v1");
@@ -109,12 +109,11 @@ impl DecisionList {
     /// Appends the canonical bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_head(out, self.epoch, self.anchor, self.entries.len());
-        let mut next = 0;
+        let mut distances = AccountDistances::new();
         for entry in &self.entries {
-            put_varint(out, entry.account.0 - next);
+            put_varint(out, distances.to(entry.account));
             put_varint(out, u64::from(entry.from.0));
             put_varint(out, u64::from(entry.to.0));
-            next = entry.account.0.wrapping_add(1);
         }
     }
 
@@ -124,9 +123,9 @@ impl DecisionList {
         let (epoch, anchor) = (Epoch(reader.u64()?), Round(reader.u64()?));
         let count = reader.count("decision entries", max_entries, 3)?;
         let mut entries = Vec::with_capacity(count);
-        let mut next = Some(0);
+        let mut distances = AccountDistances::new();
         for _ in 0..count {
-            let account = read_account(reader, &mut next)?;
+            let account = distances.read(reader)?;
             let at = reader.at();
             let (from, to) = (read_validator(reader)?, read_validator(reader)?);
             if from == to {
@@ -174,11 +173,8 @@ impl AcceptList {
     /// Appends the canonical bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_head(out, self.epoch, self.anchor, self.accounts.len());
-        let mut next = 0;
-        for account in &self.accounts {
-            put_varint(out, account.0 - next);
-            next = account.0.wrapping_add(1);
-        }
+        let mut distances = AccountDistances::new();
+        self.accounts.iter().for_each(|account| put_varint(out, distances.to(*account)));
     }
 
     /// Reads one list from the front of `reader`; bounds as [`DecisionList::decode`].
@@ -186,9 +182,9 @@ impl AcceptList {
         let (epoch, anchor) = (Epoch(reader.u64()?), Round(reader.u64()?));
         let count = reader.count("accepted accounts", max_entries, 1)?;
         let mut accounts = Vec::with_capacity(count);
-        let mut next = Some(0);
+        let mut distances = AccountDistances::new();
         for _ in 0..count {
-            accounts.push(read_account(reader, &mut next)?);
+            accounts.push(distances.read(reader)?);
         }
         Ok(Self { epoch, anchor, accounts })
     }
@@ -220,16 +216,6 @@ fn put_head(out: &mut Vec<u8>, epoch: Epoch, anchor: Round, count: usize) {
     out.extend_from_slice(&epoch.0.to_le_bytes());
     out.extend_from_slice(&anchor.0.to_le_bytes());
     out.extend_from_slice(&(count as u32).to_le_bytes());
-}
-
-/// Reads a distance and adds it to `next`, the lowest account that may come; `None` after the last account id.
-fn read_account(reader: &mut Reader<'_>, next: &mut Option<u64>) -> Result<AccountId, WireError> {
-    let at = reader.at();
-    let distance = reader.varint("account distance")?;
-    let account = next.and_then(|next| next.checked_add(distance));
-    let account = account.ok_or(WireError::NotCanonical { what: "account distance", at })?;
-    *next = account.checked_add(1);
-    Ok(AccountId(account))
 }
 
 fn read_validator(reader: &mut Reader<'_>) -> Result<ValidatorId, WireError> {

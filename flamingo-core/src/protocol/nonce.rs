@@ -22,11 +22,14 @@ pub struct NonceWindow {
 }
 
 /// Why a nonce may not take effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NonceRefusal {
     /// It has taken effect already.
+    #[error("the nonce has taken effect already")]
     Used,
     /// It lies below the window: whether it took effect is no longer known, so it never will.
+    #[error("the nonce lies below the window")]
     TooOld,
 }
 
@@ -55,12 +58,18 @@ impl NonceWindow {
     }
 
     /// Lets `nonce` take effect and moves the window up so that it covers `nonce` and the `width - 1` nonces
-    /// below it. `width` is 1 to 64 and stays the same for the life of the window.
+    /// below it. `width` is 1 to 64, anything else counts as the nearer of the two, and stays the same for the life of
+    /// the window.
     pub const fn mark(&mut self, nonce: Nonce, width: u8) -> Result<(), NonceRefusal> {
         if let Err(refusal) = self.check(nonce) {
             return Err(refusal);
         }
-        let beyond = (nonce.0 - self.base).saturating_sub(width as u64 - 1);
+        let width = match width {
+            0 => 1,
+            1..=64 => width as u64,
+            65.. => 64,
+        };
+        let beyond = (nonce.0 - self.base).saturating_sub(width - 1);
         self.base += beyond;
         self.effective = if beyond < 64 { self.effective >> beyond } else { 0 };
         self.effective |= 1 << (nonce.0 - self.base);
@@ -115,6 +124,18 @@ mod tests {
         assert_eq!(window.mark(Nonce(5), 1), Err(NonceRefusal::Used));
         assert_eq!(window.mark(Nonce(4), 1), Err(NonceRefusal::TooOld));
         assert_eq!(window.mark(Nonce(6), 1), Ok(()));
+    }
+
+    /// A width that no parameters allow is the nearest that they do: no shift or difference leaves its range.
+    #[test]
+    fn widths_out_of_range_are_the_nearest() {
+        for (width, nearest) in [(0, 1), (65, 64), (u8::MAX, 64)] {
+            let (mut window, mut expected) = (NonceWindow::default(), NonceWindow::default());
+            for nonce in [0, 3, 1, 64, 63, 2, 200, 137, 136, u64::MAX, u64::MAX - 63] {
+                assert_eq!(window.mark(Nonce(nonce), width), expected.mark(Nonce(nonce), nearest), "{width}: {nonce}");
+                assert_eq!(window, expected);
+            }
+        }
     }
 
     /// The top of the nonce space is not special.

@@ -1,6 +1,7 @@
 //! What can stand in the committed log, and where it stood.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::delta::LatencyEntry;
 use super::lists::{AcceptList, DecisionList};
@@ -14,6 +15,12 @@ use crate::wire::{Reader, WireError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogIndex(pub u64);
+
+impl fmt::Display for LogIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "i{}", self.0)
+    }
+}
 
 /// The certificate that carried an object into the log. The host has verified it; the ledger believes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +91,7 @@ pub struct Latency {
 /// Why entries do not make a [`Latency`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {at}: {validator} does not lie above the validator before it")]
+#[non_exhaustive]
 pub struct UnsortedLatency {
     /// Position of the entry.
     pub at: usize,

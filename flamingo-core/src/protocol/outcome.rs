@@ -50,6 +50,7 @@ impl Outcome {
 
 /// What became of a decision list's entries. They add up to the list's length; evidence is among the counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tallied {
     /// Entries whose statement gained the author's stake.
     pub counted: u32,
@@ -71,6 +72,7 @@ pub struct Tallied {
 
 /// What became of an accept list's entries. They add up to the list's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Accepted {
     /// Accounts that are now assigned to the author.
     pub activated: u32,

@@ -16,13 +16,12 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::hash::BuildHasher;
 
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use super::index::Index;
 use crate::id::{LeaderRound, Round, ValidatorId};
+use crate::rank::KeyedHash;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
@@ -31,8 +30,10 @@ pub(super) struct Tally {
     listed: Vec<bool>,
     /// Statements in the order of their first vote: the same order at every replica.
     rows: Vec<Row>,
-    /// Where a statement's row is. Dense indices and member ids are not the client's to choose: no key needed.
+    /// Where a statement's row is. Keyed: a faulty author chooses which accounts and receivers it lists, and would fill
+    /// one bucket of a table whose hash it knows. No result depends on the key.
     places: HashTable<u32>,
+    hash: KeyedHash,
 }
 
 /// One statement of the open anchor.
@@ -44,6 +45,8 @@ pub(super) struct Row {
     pub(super) stake: u64,
     /// It reached the quorum; a second time would revive evidence.
     pub(super) recorded: bool,
+    /// Half of its hash, so that a table that grows does not hash again.
+    hash: u32,
 }
 
 /// What a vote did.
@@ -55,8 +58,9 @@ pub(super) enum Vote {
 }
 
 impl Tally {
-    pub(super) fn new(validators: usize) -> Self {
-        Self { anchor: Round(0), listed: vec![false; validators], rows: Vec::new(), places: HashTable::new() }
+    /// `hash` is the host's look-up key.
+    pub(super) fn new(validators: usize, hash: KeyedHash) -> Self {
+        Self { anchor: Round(0), listed: vec![false; validators], rows: Vec::new(), places: HashTable::new(), hash }
     }
 
     /// Forgets an anchor that is stale at `leader`.
@@ -77,16 +81,17 @@ impl Tally {
 
     /// Adds `stake` to a statement.
     pub(super) fn vote(&mut self, index: Index, from: ValidatorId, to: ValidatorId, stake: u64, quorum: u64) -> Vote {
-        let Self { rows, places, .. } = self;
+        let Self { rows, places, hash, .. } = self;
         let key = (index, from, to);
         let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
-        let place = match places.find(hash_of(key), |&place| of(place) == key) {
+        let short = short_hash(hash, key);
+        let place = match places.find(spread(short), |&place| of(place) == key) {
             Some(&place) => place,
             None => {
                 // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
                 let place = rows.len() as u32;
-                places.insert_unique(hash_of(key), place, |&other| hash_of(of(other)));
-                rows.push(Row { index, from, to, stake: 0, recorded: false });
+                places.insert_unique(spread(short), place, |&other| spread(rows[other as usize].hash));
+                rows.push(Row { index, from, to, stake: 0, recorded: false, hash: short });
                 place
             }
         };
@@ -115,6 +120,11 @@ impl Tally {
     }
 }
 
-fn hash_of(key: (Index, ValidatorId, ValidatorId)) -> u64 {
-    FixedState::with_seed(0).hash_one(u64::from(key.0) << 32 | u64::from(key.1.0) << 16 | u64::from(key.2.0))
+const fn short_hash(hash: &KeyedHash, (index, from, to): (Index, ValidatorId, ValidatorId)) -> u32 {
+    hash.hash2(index as u64, (from.0 as u64) << 16 | to.0 as u64) as u32
+}
+
+/// The table looks at the lowest bits and at the seven highest.
+const fn spread(short: u32) -> u64 {
+    (short as u64) << 32 | short as u64
 }

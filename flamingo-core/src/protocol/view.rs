@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus, LatencyEntry};
 use super::index::{AccountIndex, Index};
-use crate::id::{AccountId, Digest, LeaderRound, Round, ValidatorId};
+use crate::id::{AccountId, LeaderRound, Round, ValidatorId};
 use crate::rank::KeyedHash;
 
 /// A(a).
@@ -52,15 +52,10 @@ struct Row {
 }
 
 impl CommittedView {
-    /// An empty view for a committee of `validators`, at round 0, whose account look-up has a public key.
+    /// An empty view for a committee of `validators`, at round 0. `lookup` keys the account look-up, as in
+    /// [`LedgerConfig`](super::LedgerConfig::lookup); what the view says does not depend on it.
     #[must_use]
-    pub fn new(validators: usize) -> Self {
-        Self::with_lookup(validators, KeyedHash::from_digest(&Digest([0; 32])))
-    }
-
-    /// The same with the host's look-up key, as in [`LedgerConfig`](super::LedgerConfig::lookup).
-    #[must_use]
-    pub fn with_lookup(validators: usize, lookup: KeyedHash) -> Self {
+    pub fn new(validators: usize, lookup: KeyedHash) -> Self {
         Self {
             cursor: Cursor::default(),
             queue: VecDeque::new(),
@@ -109,6 +104,12 @@ impl CommittedView {
     #[must_use]
     pub const fn head(&self) -> LeaderRound {
         self.head
+    }
+
+    /// How many deltas wait for [`advance_to`](Self::advance_to).
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// Whether the view at `round` is final: a later sub-DAG has begun, so nothing at or below `round` can come.
@@ -271,12 +272,13 @@ impl<'a> Placement<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::PublicKey;
+    use crate::id::{Digest, PublicKey};
     use crate::protocol::NonceWindow;
 
     const A: AccountId = AccountId(7);
     const V0: ValidatorId = ValidatorId(0);
     const V1: ValidatorId = ValidatorId(1);
+    const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
     fn stream(changes: Vec<(u64, Change)>) -> Vec<AssignmentDelta> {
         changes
@@ -308,7 +310,7 @@ mod tests {
     /// Flamingo §4.1: an evaluation reads what was committed before its window opened, whatever came since.
     #[test]
     fn shows_the_state_at_its_position_and_nothing_newer() {
-        let mut view = CommittedView::new(2);
+        let mut view = CommittedView::new(2, LOOKUP);
         for delta in moves() {
             assert_eq!(view.apply(&delta), DeltaStatus::Taken);
         }
@@ -337,7 +339,7 @@ mod tests {
     /// A delta that comes after the view passed its round is applied at once; twice or out of order, not at all.
     #[test]
     fn late_deltas_apply_and_duplicates_and_gaps_do_not() {
-        let mut view = CommittedView::new(2);
+        let mut view = CommittedView::new(2, LOOKUP);
         view.advance_to(Round(64));
         let moves = moves();
         assert_eq!(view.apply(&moves[1]), DeltaStatus::Gap { expected: 0 });
@@ -352,7 +354,7 @@ mod tests {
     /// Flamingo §4.3 (3): expiry excludes the silent receiver for that account only.
     #[test]
     fn exclusion_is_per_account() {
-        let mut view = CommittedView::new(2);
+        let mut view = CommittedView::new(2, LOOKUP);
         view.advance_to(Round(9));
         let other = AccountId(8);
         for delta in stream(vec![

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::hash::Domain;
 use crate::id::{AccountId, LeaderRound};
 use crate::params::Params;
-use crate::wire::{Reader, WireError, varint_len};
+use crate::wire::{AccountDistances, Reader, Varint, WireError, varint_len};
 
 const LOAD_FIELDS: Domain = Domain("flamingo/load-fields/v1");
 
@@ -68,8 +68,8 @@ impl LoadFields {
         self.proposed_at_us
     }
 
-    /// W̄_{v,r}: the mean over the header's batches of the time from sealing to the first byte handed to the egress,
-    /// in µs. `None` when the header carries no batch: a zero would be averaged in and hide a queue.
+    /// W̄_{v,r}: the mean over the header's batches of the time from sealed to sent, in µs; see
+    /// [`WorkerMeter`](super::WorkerMeter). `None` when the header carries no batch: a zero would be averaged in and hide a queue.
     #[must_use]
     pub const fn queue_delay_us(&self) -> Option<u64> {
         self.queue_delay_us
@@ -162,51 +162,30 @@ impl LoadFields {
         out(&self.counts.rest_accounts.to_le_bytes());
         out(&(self.counts.entries.len() as u32).to_le_bytes());
         for (distance, count) in distances(&self.counts.entries) {
-            emit_varint(distance, out);
-            emit_varint(u64::from(count), out);
+            out(Varint::new(distance).as_bytes());
+            out(Varint::new(u64::from(count)).as_bytes());
         }
     }
 }
 
-/// The distance of each account from the one above its predecessor, and its count.
+/// The distances of the accounts, each with its count.
 fn distances(entries: &[(AccountId, u32)]) -> impl Iterator<Item = (u64, u32)> + '_ {
-    let mut next = 0u64;
-    entries.iter().map(move |&(account, count)| {
-        let distance = account.0 - next;
-        // Wraps only after the last id there is, and then nothing follows.
-        next = account.0.wrapping_add(1);
-        (distance, count)
-    })
-}
-
-fn emit_varint(mut value: u64, out: &mut impl FnMut(&[u8])) {
-    let mut bytes = [0; 10];
-    let mut len = 0;
-    while value >= 0x80 {
-        bytes[len] = value as u8 | 0x80;
-        value >>= 7;
-        len += 1;
-    }
-    bytes[len] = value as u8;
-    out(&bytes[..=len]);
+    let mut distances = AccountDistances::new();
+    entries.iter().map(move |&(account, count)| (distances.to(account), count))
 }
 
 /// Reads `count` entries; the caller has bounded `count` by the bytes left.
 fn read_entries(reader: &mut Reader<'_>, count: usize) -> Result<Vec<(AccountId, u32)>, WireError> {
     let mut entries = Vec::with_capacity(count);
-    let mut next = Some(0u64);
+    let mut distances = AccountDistances::new();
     for _ in 0..count {
-        let at = reader.at();
-        let distance = reader.varint("account distance")?;
-        let account = next.and_then(|next| next.checked_add(distance));
-        let account = account.ok_or(WireError::NotCanonical { what: "account distance", at })?;
+        let account = distances.read(reader)?;
         let at = reader.at();
         let transactions = bounded("account count", reader.varint("account count")?, u64::from(u32::MAX))?;
         if transactions == 0 {
             return Err(WireError::NotCanonical { what: "account count of zero", at });
         }
-        entries.push((AccountId(account), transactions as u32));
-        next = account.checked_add(1);
+        entries.push((account, transactions as u32));
     }
     Ok(entries)
 }

@@ -12,10 +12,11 @@ use crate::params::Params;
 /// An earlier evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct PastEvaluation {
     /// Its anchor.
     pub anchor: Round,
-    /// T(r − lag) of it, in µs.
+    /// T(r − frontier_lag) of it, in µs.
     pub closed_at_us: u64,
     /// W̄_v of every validator, in µs.
     pub queue_delays_us: Box<[SelfMeasured<u64>]>,

@@ -1,4 +1,7 @@
 //! What a worker measures while it fills and sends a batch.
+//!
+//! A batch is *open* while requests come in, *sealed* when it is closed to new ones, and *sent* when its first byte is
+//! handed to the egress. The queue delay is the time from sealed to sent.
 
 use alloc::vec::Vec;
 
@@ -13,9 +16,10 @@ pub struct WorkerMeter {
     transactions: u32,
 }
 
-/// What one sealed batch carries, and, once it has been sent, how long it waited.
+/// What one sealed batch carries, and, once it has been sent, how long it waited. Made by a [`WorkerMeter`] only: its
+/// totals fit its histogram, which is why it can be written out, for reports, and not read in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BatchLoad {
     transactions: u32,
     histogram: Vec<(AccountId, u32)>,
@@ -47,7 +51,8 @@ impl WorkerMeter {
         self.transactions
     }
 
-    /// Closes the batch at `sealed_at_us` and opens the next. Sorts the accounts of the batch.
+    /// Seals the batch and opens the next. Sorts the accounts of the batch. A host that still purges requests from a
+    /// sealed batch calls this when it sends it, with the time at which it was closed to new requests.
     pub fn seal(&mut self, sealed_at_us: u64) -> BatchLoad {
         let mut batch = BatchLoad::default();
         self.seal_into(sealed_at_us, &mut batch);
@@ -68,7 +73,7 @@ impl WorkerMeter {
 }
 
 impl BatchLoad {
-    /// Sets the queue delay: the first byte was handed to the egress at `at_us`. Near zero when the worker is healthy;
+    /// The batch is sent at `at_us`, which sets the queue delay. It is near zero when the worker is healthy;
     /// a definition that includes transmission or acknowledgment would be high in a balanced system too, and W_min
     /// would filter nothing. A clock that went backwards counts as no wait. Only the first call counts.
     pub fn sent_at(&mut self, at_us: u64) {
@@ -87,7 +92,7 @@ impl BatchLoad {
         &self.histogram
     }
 
-    /// Time from sealing to the first byte handed to the egress, in µs; `None` while it has not been.
+    /// Time from sealed to sent, in µs; `None` while it is not sent.
     #[must_use]
     pub const fn queue_delay_us(&self) -> Option<u64> {
         self.queue_delay_us

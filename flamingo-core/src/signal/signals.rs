@@ -51,7 +51,8 @@ pub struct ValidatorSignals {
     pub transactions: Validated<u64>,
     /// N: those counted for an account, listed or not, each (account, nonce) once.
     pub counted: Validated<u64>,
-    /// τ_v = ⌊transactions · 10¹² / Δt_win⌋, in µtx/s, clamped to [`Params::MAX_RATE_UTPS`](crate::Params::MAX_RATE_UTPS).
+    /// throughput_v = ⌊transactions · 10¹² / Δt_win⌋, in µtx/s, clamped to
+    /// [`Params::MAX_RATE_UTPS`](crate::Params::MAX_RATE_UTPS).
     pub throughput_utps: ClockDerived<u64>,
     /// W̄_v: the mean of its headers' queue delays in µs, over the rounds in which it carried a batch, rounded down;
     /// 0 without any.
@@ -73,15 +74,16 @@ pub struct ValidatorSignals {
 pub struct WindowSignals {
     /// r.
     pub anchor: Round,
-    /// r − lag − w + 1.
+    /// r − frontier_lag − w + 1.
     pub first_round: Round,
-    /// r − lag.
+    /// r − frontier_lag.
     pub last_round: Round,
-    /// T(r − lag), in µs. T(ρ) is the lower stake-weighted median of the proposal times of round ρ's certificates.
+    /// T(r − frontier_lag), in µs. T(ρ) is the lower stake-weighted median of the proposal times of round ρ's
+    /// certificates.
     pub closed_at_us: u64,
-    /// Δt_win = T(r − lag) − T(r − lag − w): w intervals for w rounds. At least 1.
+    /// Δt_win = T(r − frontier_lag) − T(r − frontier_lag − w): w intervals for w rounds. At least 1.
     pub window_us: u64,
-    /// Δt_eval = T(r − lag) − the same of the previous evaluation; the first time, Δt_win. At least 1.
+    /// Δt_eval = T(r − frontier_lag) − the same of the previous evaluation; the first time, Δt_win. At least 1.
     pub evaluation_us: u64,
     /// Up to eight evaluations before this one, oldest first.
     pub history: Vec<PastEvaluation>,
@@ -124,17 +126,17 @@ pub enum Skip {
     /// Δt_win ≤ 0.
     #[error("the window opened at {opened_at_us} us and closed at {closed_at_us} us")]
     WindowNotPositive {
-        /// T(r − lag − w).
+        /// T(r − frontier_lag − w).
         opened_at_us: u64,
-        /// T(r − lag).
+        /// T(r − frontier_lag).
         closed_at_us: u64,
     },
     /// Δt_eval ≤ 0.
     #[error("the previous evaluation's window closed at {previous_at_us} us, this one's at {closed_at_us} us")]
     EvaluationNotPositive {
-        /// T(r' − lag) of the previous evaluation r'.
+        /// T(r' − frontier_lag) of the previous evaluation r'.
         previous_at_us: u64,
-        /// T(r − lag).
+        /// T(r − frontier_lag).
         closed_at_us: u64,
     },
 }
@@ -143,9 +145,9 @@ pub enum Skip {
 /// own DAG store instead, keeping baselines in an [`EvaluationMemory`](super::EvaluationMemory).
 ///
 /// # Contract
-/// The signals of an anchor are a function of the certificates held for rounds r − lag − w to r − lag and of the
-/// evaluations recorded before, with the exact arithmetic in the docs of [`WindowSignals`] and [`ValidatorSignals`].
-/// Asking changes nothing and twice gives the same answer.
+/// The signals of an anchor are a function of the certificates held for rounds r − frontier_lag − w to r −
+/// frontier_lag and of the evaluations recorded before, with the exact arithmetic in the docs of [`WindowSignals`] and
+/// [`ValidatorSignals`]. Asking changes nothing and twice gives the same answer.
 pub trait SignalSource {
     /// The signals of `anchor`.
     ///

@@ -17,7 +17,7 @@ use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, 
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
 use crate::id::{AccountId, Round, ValidatorId};
-use crate::math::weighted_lower_median;
+use crate::math::{mul_div_floor, weighted_lower_median};
 use crate::params::Params;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
@@ -64,7 +64,7 @@ pub enum Added {
 
 /// The load fields of the window's rounds and of those just above it.
 ///
-/// Memory: w + 1 + lag + T_fresh rounds at most, which is 49 in the presets and never more than
+/// Memory: w + 1 + frontier_lag + T_fresh rounds at most, which is 49 in the presets and never more than
 /// [`Params::MAX_TRACKED_ROUNDS`] + 1.
 /// - The first certificate of a round makes 88 bytes for *every* member, whether a certificate of its comes or not:
 ///   430 kB for 100 members in the presets, but 280 MB for 65,535 members. Committees are small and mostly complete, so
@@ -246,24 +246,29 @@ impl TrackingWindow {
         }
     }
 
-    /// T of the round at `at`, or why it has none.
-    fn time(&self, at: u64) -> Result<u64, Skip> {
-        let round = Round(self.base + at);
-        let missing = |stake| Skip::BelowQuorum { round, stake, quorum: self.quorum };
-        let rows = usize::try_from(at).ok().and_then(|at| self.rounds.get(at)).ok_or_else(|| missing(0))?;
-        if rows.stake < self.quorum {
-            return Err(missing(rows.stake));
-        }
-        let rows_with_stake = rows.rows.iter().zip(&self.stakes);
+    /// The round at `at`, if it has certificates of a quorum.
+    fn certified(&self, at: u64) -> Result<&RoundRows, Skip> {
+        let rows = usize::try_from(at).ok().and_then(|at| self.rounds.get(at));
+        let stake = rows.map_or(0, |rows| rows.stake);
+        rows.filter(|_| stake >= self.quorum).ok_or_else(|| Skip::BelowQuorum {
+            round: Round(self.base + at),
+            stake,
+            quorum: self.quorum,
+        })
+    }
+
+    /// T of a round that is certified: a quorum has weight, so there is a median.
+    fn time(&self, round: &RoundRows) -> u64 {
+        let rows_with_stake = round.rows.iter().zip(&self.stakes);
         let mut samples: Vec<_> =
             rows_with_stake.filter_map(|(row, &stake)| Some((row.as_ref()?.proposed_at_us, stake))).collect();
-        weighted_lower_median(&mut samples).ok_or_else(|| missing(rows.stake))
+        weighted_lower_median(&mut samples).unwrap_or_default()
     }
 }
 
 impl SignalSource for TrackingWindow {
-    /// See the trait. The window must have been [`advance`](TrackingWindow::advance)d to `anchor` − lag. Cost: the
-    /// timestamps of two rounds and a copy of the accounts in the window.
+    /// See the trait. The window must have been [`advance`](TrackingWindow::advance)d to `anchor` − frontier_lag.
+    /// Cost: the timestamps of two rounds and a copy of the accounts in the window.
     fn signals(&self, anchor: Round) -> Result<WindowSignals, Skip> {
         let last_round = self.last_round();
         let wanted = Round(anchor.0.saturating_sub(self.frontier_lag));
@@ -271,12 +276,10 @@ impl SignalSource for TrackingWindow {
             return Err(Skip::NotTracked { held: last_round, wanted });
         }
         for at in 0..=self.window_rounds {
-            let stake = self.rounds.get(at as usize).map_or(0, |round| round.stake);
-            if stake < self.quorum {
-                return Err(Skip::BelowQuorum { round: Round(self.base + at), stake, quorum: self.quorum });
-            }
+            self.certified(at)?;
         }
-        let (opened_at_us, closed_at_us) = (self.time(0)?, self.time(self.window_rounds)?);
+        let (opened, closed) = (self.certified(0)?, self.certified(self.window_rounds)?);
+        let (opened_at_us, closed_at_us) = (self.time(opened), self.time(closed));
         let window_us = match closed_at_us.checked_sub(opened_at_us) {
             None | Some(0) => return Err(Skip::WindowNotPositive { opened_at_us, closed_at_us }),
             Some(us) => us,
@@ -368,9 +371,9 @@ impl Sums {
 
 /// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped. `window_us` is positive.
 fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
-    const UTX_TIMES_US_PER_SECOND: u128 = 1_000_000_000_000;
-    let rate = (u128::from(transactions) * UTX_TIMES_US_PER_SECOND).checked_div(u128::from(window_us));
-    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(u128::from(Params::MAX_RATE_UTPS)) as u64)
+    const UTX_TIMES_US_PER_SECOND: u64 = 1_000_000_000_000;
+    let rate = mul_div_floor(transactions, UTX_TIMES_US_PER_SECOND, window_us);
+    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(Params::MAX_RATE_UTPS))
 }
 
 #[cfg(test)]

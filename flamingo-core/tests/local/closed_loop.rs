@@ -1,6 +1,6 @@
 //! Both sides together: signals to decisions to the log to assignments, and back into the signals.
 
-use flamingo_core::policy::{Explanation, Outcome, SkipReason};
+use flamingo_core::policy::{Explanation, MigrationPolicy, PolicyOutcome, SkipReason};
 use flamingo_core::{AccountId, Evaluation, ReceiverTie, ValidatorId};
 
 use super::world::{HOT, World};
@@ -35,9 +35,9 @@ fn an_overload_is_shed_and_then_nothing_moves() {
 
             let outcome =
                 |(_, evaluation): &(usize, Evaluation)| evaluation.result.as_ref().unwrap().decisions.report.outcome;
-            assert!(evaluations.iter().any(|evaluation| outcome(evaluation) == Outcome::Decided));
+            assert!(evaluations.iter().any(|evaluation| outcome(evaluation) == PolicyOutcome::Decided));
             let last_anchors = &evaluations[evaluations.len() - 8..];
-            assert!(last_anchors.iter().all(|evaluation| outcome(evaluation) == Outcome::NoDonor));
+            assert!(last_anchors.iter().all(|evaluation| outcome(evaluation) == PolicyOutcome::NoDonor));
         }
     }
 }
@@ -70,7 +70,7 @@ fn accounts_are_explained() {
                 assert_eq!(explain(decision.account.0), Explanation::Moves(*decision));
                 checked[0] += 1;
             }
-            if evaluated.decisions.report.outcome != Outcome::Decided {
+            if evaluated.decisions.report.outcome != PolicyOutcome::Decided {
                 assert_eq!(explain(0), Explanation::NotEvaluated(evaluated.decisions.report.outcome));
                 continue;
             }

@@ -29,7 +29,7 @@ fn absorb(hasher: &mut Hasher, v: usize, evaluation: &Evaluation) {
                 hasher.u64(numbers.structural_excess_utps).raw(&numbers.inferred_excess_utps.to_le_bytes());
                 hasher.raw(&numbers.shed_target_utps.to_le_bytes()).raw(&numbers.shed_utps.to_le_bytes());
                 hasher.raw(&numbers.reserved_utps.to_le_bytes());
-                for reason in SkipReason::ALL {
+                for &reason in SkipReason::ALL {
                     hasher.u32(numbers.skips.get(reason));
                 }
             }

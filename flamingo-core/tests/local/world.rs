@@ -8,10 +8,11 @@ use flamingo_core::protocol::{
     AcceptList, Admission, AdmitAll, Capacity, Carrier, DecisionList, DeltaStatus, HomeFn, LedgerConfig, LogIndex,
     MigrationLedger, Object,
 };
+use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::{CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use flamingo_core::{
-    AccountId, Balancer, Committee, Epoch, EpochSeed, Evaluation, LeaderRound, Member, NoSignatures, Params, PublicKey,
-    RawParams, ReceiverTie, Round, SignatureBytes, ValidatorId,
+    AccountId, Balancer, Committee, Digest, Epoch, EpochSeed, Evaluation, LeaderRound, Member, NoSignatures, Params,
+    PublicKey, RawParams, ReceiverTie, Round, SignatureBytes, ValidatorId,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -78,7 +79,7 @@ impl World {
         let params = params(tie);
         let node = |v| {
             let policy = CappedShedding::new(&params, &SEED);
-            let balancer = Balancer::new(v, &committee, &params, policy);
+            let balancer = Balancer::new(v, &committee, &params, policy, KeyedHash::from_digest(&Digest([3; 32])));
             Node { balancer, queue: VecDeque::new(), bandwidth: 60 }
         };
         let nodes = committee.validators().map(node).collect();

@@ -5,7 +5,7 @@ use flamingo_core::protocol::{AdmissionTable, Assignment, DeltaStatus, Moved, Re
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{AccountId, Epoch, EpochSeed, Nonce, Params, Round, SignatureBytes, ValidatorId};
 
-use crate::world::{EPOCH, Toy, World, activated, params, request};
+use crate::world::{EPOCH, Toy, World, params, request};
 
 fn table(me: u16, params: &Params) -> AdmissionTable<Toy> {
     let lookup = KeyedHash::new(&EpochSeed([1; 32]), Domain("lookup"));
@@ -36,12 +36,6 @@ fn follow(world: &mut World, tables: &mut [AdmissionTable<Toy>]) -> Vec<(usize, 
     purges
 }
 
-fn migrate(world: &mut World, anchor: u64, from: u16, to: u16) {
-    world.quiet([anchor + 2]);
-    world.vote(3, anchor, 7, from, to);
-    assert_eq!(world.accept(to, anchor, &[7]), activated(1));
-}
-
 /// Flamingo §4.3 (4): the assigned validator is the normal route. Everything else gets a verdict, never an error.
 #[test]
 fn every_request_has_a_verdict() {
@@ -69,7 +63,7 @@ fn activation_purges_and_hands_over_the_nonces() {
     assert_eq!(tables[0].admit(&request(7, 0, 0)), Verdict::Accept);
     assert_eq!(tables[0].admit(&request(7, 1, 0)), Verdict::Accept);
     assert!(world.request(0, 1, 7, 0, 0).is_effective());
-    migrate(&mut world, 60, 0, 1);
+    world.migrate(60, 7, 0, 1);
     let moved = Moved { account: AccountId(7), to: ValidatorId(1), anchor: Round(60) };
     assert_eq!(follow(&mut world, &mut tables), [(0, moved)]);
 
@@ -80,13 +74,13 @@ fn activation_purges_and_hands_over_the_nonces() {
     assert_eq!(v1.admit(&request(7, 1, 1)), Verdict::Accept);
     assert_eq!(v0.assignment(AccountId(7)), v1.assignment(AccountId(7)));
 
-    migrate(&mut world, 120, 1, 0);
+    world.migrate(120, 7, 1, 0);
     let back = Moved { account: AccountId(7), to: ValidatorId(0), anchor: Round(120) };
     assert_eq!(follow(&mut world, &mut tables), [(1, back)]);
     assert_eq!(tables[0].admit(&request(7, 1, 0)), Verdict::Accept, "never committed at v1");
     assert_eq!(tables[1].admit(&request(7, 2, 1)), Verdict::Moved(back));
 
-    migrate(&mut world, 180, 0, 2);
+    world.migrate(180, 7, 0, 2);
     follow(&mut world, &mut tables);
     let current = Assignment { validator: ValidatorId(2), anchor: Round(180), moved: true };
     assert_eq!(tables[1].admit(&request(7, 2, 1)), Verdict::NotAssigned { current }, "two migrations ago");
@@ -96,7 +90,7 @@ fn activation_purges_and_hands_over_the_nonces() {
 #[test]
 fn purging_can_be_off() {
     let (mut world, mut tables) = setup(params(|raw| raw.purge_on_move = false));
-    migrate(&mut world, 60, 0, 1);
+    world.migrate(60, 7, 0, 1);
     assert_eq!(follow(&mut world, &mut tables), []);
     assert!(matches!(tables[0].admit(&request(7, 0, 0)), Verdict::Moved(_)));
 }
@@ -110,7 +104,7 @@ fn lost_batches_and_missed_deltas() {
     tables[0].release(AccountId(8), Nonce(0));
     assert_eq!(tables[0].admit(&request(7, 0, 0)), Verdict::Accept);
 
-    migrate(&mut world, 60, 0, 1);
+    world.migrate(60, 7, 0, 1);
     let deltas = world.deltas();
     let applied = tables[0].apply(deltas.last().unwrap());
     assert_eq!((applied.status, applied.purge), (DeltaStatus::Gap { expected: 2 }, None));

@@ -1,9 +1,9 @@
 //! Evidence formation, activation and expiry: Flamingo §4.3 (2) and (3), and the corner cases around them.
 
-use flamingo_core::protocol::{AcceptList, Accepted, Change, Decision, DecisionList, Object, Outcome, Reason, Tallied};
+use flamingo_core::protocol::{AcceptList, Change, Decision, DecisionList, Object, Outcome, Reason};
 use flamingo_core::{AccountId, Epoch, LeaderRound, Round, ValidatorId};
 
-use crate::world::{EPOCH, World, activated, counted, ignored, no_op, nothing_accepted, params};
+use crate::world::{EPOCH, World, accepted, activated, counted, ignored, no_op, nothing_accepted, params, tallied};
 
 /// An account at v0, one sub-DAG in.
 fn world(validators: usize) -> World {
@@ -146,10 +146,7 @@ fn only_the_receiver_activates() {
     let mut world = with_evidence();
     assert_eq!(world.accept(0, 60, &[7]), nothing_accepted(|a| a.not_receiver = 1));
     assert_eq!(world.assigned(7), (0, 0), "until activation the account stays with v_old");
-    assert_eq!(
-        world.accept(1, 60, &[6, 7]),
-        Outcome::Accepted(Accepted { activated: 1, unknown_account: 1, ..Accepted::default() })
-    );
+    assert_eq!(world.accept(1, 60, &[6, 7]), accepted(|a| (a.activated, a.unknown_account) = (1, 1)));
     assert_eq!((world.assigned(7), world.live(7)), ((1, 60), 0));
     assert_eq!(world.accept(1, 60, &[7]), nothing_accepted(|a| a.no_live_evidence = 1), "an acceptance acts once");
 }
@@ -192,10 +189,7 @@ fn a_receiver_that_was_heard_and_did_not_accept_is_excluded() {
     assert_eq!(world.accept(1, 60, &[7]), nothing_accepted(|a| a.no_live_evidence = 1), "too late");
 
     world.quiet([120]);
-    assert_eq!(
-        world.decide(0, 120, &[(7, 0, 1), (8, 0, 1)]),
-        Outcome::Tallied(Tallied { counted: 1, excluded_receiver: 1, ..Tallied::default() })
-    );
+    assert_eq!(world.decide(0, 120, &[(7, 0, 1), (8, 0, 1)]), tallied(|t| (t.counted, t.excluded_receiver) = (1, 1)));
 }
 
 /// Exclusion needs a committed certificate of v_new that states a commit head at or above Π's leader round, after

@@ -3,7 +3,7 @@
 use flamingo_core::protocol::{Object, Outcome, Reason, Request};
 use flamingo_core::{Epoch, Round, SignatureBytes, ValidatorId};
 
-use crate::world::{EPOCH, World, activated, no_op, params, request};
+use crate::world::{EPOCH, World, no_op, params, request};
 
 /// An account at v0 among four, with this many grace rounds.
 fn world(grace_rounds: u64) -> World {
@@ -11,13 +11,6 @@ fn world(grace_rounds: u64) -> World {
     world.quiet([2]);
     assert!(world.admit(7).is_effective());
     world
-}
-
-/// Moves a7 at `anchor`, in force from leader round `anchor` + 2 on.
-fn migrate(world: &mut World, anchor: u64, from: u16, to: u16) {
-    world.quiet([anchor + 2]);
-    world.vote(3, anchor, 7, from, to);
-    assert_eq!(world.accept(to, anchor, &[7]), activated(1));
 }
 
 /// Flamingo §4.3: a request takes effect once, through the assigned validator; every later copy is a no-op.
@@ -103,7 +96,7 @@ fn only_the_named_assignee_carries_requests() {
 #[test]
 fn grace_zero_ends_with_the_activation() {
     let mut world = world(0);
-    migrate(&mut world, 60, 0, 1);
+    world.migrate(60, 7, 0, 1);
     world.quiet([64]);
     assert_eq!(world.request(0, 62, 7, 0, 0), Outcome::Executed, "certified before the migration was known");
     assert_eq!(world.request(0, 63, 7, 1, 0), no_op(Reason::GraceOver { last: Round(62) }));
@@ -115,7 +108,7 @@ fn grace_zero_ends_with_the_activation() {
 #[test]
 fn grace_of_gc_depth_keeps_the_queue_of_v_old() {
     let mut world = world(600);
-    migrate(&mut world, 60, 0, 1);
+    world.migrate(60, 7, 0, 1);
     world.quiet([700]);
     assert_eq!(world.request(0, 662, 7, 0, 0), Outcome::Executed, "the last round of grace");
     assert_eq!(world.request(0, 663, 7, 1, 0), no_op(Reason::GraceOver { last: Round(662) }));
@@ -128,11 +121,11 @@ fn grace_of_gc_depth_keeps_the_queue_of_v_old() {
 #[test]
 fn grace_covers_one_migration() {
     let mut world = world(600);
-    migrate(&mut world, 60, 0, 1);
-    migrate(&mut world, 120, 1, 2);
+    world.migrate(60, 7, 0, 1);
+    world.migrate(120, 7, 1, 2);
     assert_eq!(world.request(0, 121, 7, 0, 0), no_op(Reason::NotAssigned { current: ValidatorId(2) }));
     assert_eq!(world.request(1, 121, 7, 1, 1), Outcome::Executed);
-    migrate(&mut world, 180, 2, 1);
+    world.migrate(180, 7, 2, 1);
     assert_eq!(world.request(1, 181, 7, 2, 1), Outcome::Executed);
     assert_eq!(world.request(2, 181, 7, 3, 2), Outcome::Executed);
 }

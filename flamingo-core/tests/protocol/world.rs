@@ -6,6 +6,7 @@ use flamingo_core::protocol::{
     DecisionList, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, Reason,
     Request, Tallied,
 };
+use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
     Round, SignatureBytes, SignatureScheme, ValidatorId,
@@ -63,6 +64,14 @@ pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<To
     let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
     let config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission);
     MigrationLedger::new(config.with_home(HomeFn(home)))
+}
+
+/// The same under another look-up key.
+pub(crate) fn ledger_keyed(committee: Committee, params: Params, lookup: KeyedHash) -> MigrationLedger<Toy> {
+    let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
+    let mut config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission).with_home(HomeFn(home));
+    config.lookup = lookup;
+    MigrationLedger::new(config)
 }
 
 pub(crate) fn admission(account: u64) -> Admission {
@@ -175,6 +184,13 @@ impl World {
         }
     }
 
+    /// Moves the account at `anchor` among four, in force from leader round `anchor` + 2 on.
+    pub(crate) fn migrate(&mut self, anchor: u64, account: u64, from: u16, to: u16) {
+        self.quiet([anchor + 2]);
+        self.vote(3, anchor, account, from, to);
+        assert_eq!(self.accept(to, anchor, &[account]), activated(1));
+    }
+
     /// (validator, anchor) of A(a).
     pub(crate) fn assigned(&self, account: u64) -> (u16, u64) {
         let Assignment { validator, anchor, .. } = self.ledger.assignment(AccountId(account)).unwrap();
@@ -197,18 +213,30 @@ impl World {
 
 /// One entry counted, with or without reaching the quorum.
 pub(crate) fn counted(evidence: u32) -> Outcome {
-    Outcome::Tallied(Tallied { counted: 1, evidence, ..Tallied::default() })
+    tallied(|tallied| (tallied.counted, tallied.evidence) = (1, evidence))
 }
 
 /// Entries ignored, none counted.
 pub(crate) fn ignored(with: impl FnOnce(&mut Tallied)) -> Outcome {
+    tallied(with)
+}
+
+/// What became of a decision list's entries.
+pub(crate) fn tallied(with: impl FnOnce(&mut Tallied)) -> Outcome {
     let mut tallied = Tallied::default();
     with(&mut tallied);
     Outcome::Tallied(tallied)
 }
 
 pub(crate) fn activated(activated: u32) -> Outcome {
-    Outcome::Accepted(Accepted { activated, ..Accepted::default() })
+    accepted(|accepted| accepted.activated = activated)
+}
+
+/// What became of an accept list's entries.
+pub(crate) fn accepted(with: impl FnOnce(&mut Accepted)) -> Outcome {
+    let mut accepted = Accepted::default();
+    with(&mut accepted);
+    Outcome::Accepted(accepted)
 }
 
 /// An accept list that found nothing.

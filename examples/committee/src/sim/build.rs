@@ -192,7 +192,7 @@ impl<'a> Builder<'a> {
         let (mut ledger, next_index) = self.genesis();
         let mut worker =
             Worker::new(me, AdmissionTable::new(me, EPOCH, params, self.scheme, self.lookup()), *batch_bytes);
-        let mut balancer = Balancer::new(me, committee, params, self.policy());
+        let mut balancer = Balancer::new(me, committee, params, self.policy(), self.lookup());
         for delta in ledger.drain_deltas() {
             worker.assignment(&delta);
             let _ = balancer.delta(&delta);

@@ -11,6 +11,7 @@ use crate::rank::{EpochSeed, KeyedHash};
 
 /// The configuration of one epoch's ledger. Everything but `lookup` has to be the same at every replica.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct LedgerConfig<S> {
     /// The committee.
     pub committee: Committee,
@@ -22,8 +23,9 @@ pub struct LedgerConfig<S> {
     pub admission: Box<dyn AdmissionCheck>,
     /// Where accounts start.
     pub home: Box<dyn HomeRule>,
-    /// Keys the account look-up, which no result depends on. Hosts whose clients choose account ids put a private
-    /// random key here, so that nobody can fill one bucket.
+    /// Keys the look-ups of accounts and of the tally's statements, which no result depends on: replicas may have
+    /// different keys. Hosts put a private random key here, so that neither a client that chooses its id nor a faulty
+    /// validator that chooses what it lists can fill one bucket. The default, from the seed, is public.
     pub lookup: KeyedHash,
 }
 

@@ -91,7 +91,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             latencies: BTreeMap::new(),
             capacities: vec![None; validators],
             heard: vec![LeaderRound(0); validators],
-            tally: Tally::new(validators),
+            tally: Tally::new(validators, config.lookup),
             live: LiveEvidence::default(),
             excluded: BTreeSet::new(),
             deltas: VecDeque::new(),

@@ -92,6 +92,7 @@ impl Hits {
                 unknown_receiver,
                 excluded_receiver,
                 recorded,
+                ..
             }) => &[
                 ("Tallied.counted", counted),
                 ("Tallied.evidence", evidence),
@@ -103,7 +104,7 @@ impl Hits {
                 ("Tallied.recorded", recorded),
             ],
             Outcome::Accepted(accepted) | Outcome::NoOp(Reason::NothingAccepted(accepted)) => {
-                let Accepted { activated, unknown_account, no_live_evidence, not_receiver } = accepted;
+                let Accepted { activated, unknown_account, no_live_evidence, not_receiver, .. } = accepted;
                 &[
                     ("Accepted.activated", activated),
                     ("Accepted.unknown_account", unknown_account),

@@ -85,8 +85,8 @@ pub(crate) fn check_deltas(run: &Run, deltas: &[AssignmentDelta]) {
 
 /// A view at the newest round and an admission table say what the ledger says.
 pub(crate) fn check_readers(run: &Run, params: &Params, deltas: &[AssignmentDelta]) {
-    let mut view = CommittedView::new(usize::from(run.validators));
     let lookup = KeyedHash::new(&EpochSeed([1; 32]), Domain("lookup"));
+    let mut view = CommittedView::new(usize::from(run.validators), lookup);
     let mut table = AdmissionTable::new(ValidatorId(0), EPOCH, params, Toy, lookup);
     for delta in deltas {
         assert_eq!(view.apply(delta), DeltaStatus::Taken);
