@@ -197,8 +197,9 @@ pub struct HeaderParts {
 
 /// One validator's worker, primary and ledger.
 ///
-/// After warm-up, requests, certificates, rounds without an anchor and committed requests allocate nothing beyond
-/// what [`Balancer`] keeps; headers, lists and evaluations allocate what they hand out.
+/// After warm-up, requests, batches, sub-DAGs, committed headers and committed requests allocate nothing. Certificates
+/// and rounds allocate rows of the window, which go as it moves on. Headers, committed lists and records, and anchors
+/// allocate what they hand out or make the state grow by.
 ///
 /// Memory: that of its parts, the outputs not polled yet, and one [`BatchLoad`] per batch between seal and
 /// acknowledgment or loss: as many as the host leaves open at once, [`open_batches`](Flamingo::open_batches) at present.

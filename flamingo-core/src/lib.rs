@@ -18,6 +18,8 @@ pub mod protocol;
 pub mod rank;
 pub mod signal;
 mod signature;
+#[cfg(any(test, feature = "test-util"))]
+pub mod test_util;
 pub mod wire;
 
 pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};

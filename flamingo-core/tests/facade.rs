@@ -10,10 +10,11 @@ use flamingo_core::protocol::{
     AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, Decision, DecisionList, HomeFn, LedgerConfig, LogIndex,
     Moved, Object, Outcome, Request, Verdict,
 };
-use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
+use flamingo_core::signal::{BatchRefused, CertificateView};
+use flamingo_core::test_util::{committee_of_four, header, short_rounds};
 use flamingo_core::{
-    AccountId, BatchId, BatchProblem, Committee, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound,
-    Member, NoSignatures, Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    AccountId, BatchId, BatchProblem, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound, NoSignatures,
+    Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,12 +22,8 @@ use rand_chacha::ChaCha8Rng;
 const EPOCH: Epoch = Epoch(7);
 const SEED: EpochSeed = EpochSeed([0; 32]);
 
-/// w = 3, lag = 2, R = 10, T_fresh = 4.
 fn params() -> Params {
-    let mut raw = RawParams::recommended();
-    (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (10, 3, 4, 1);
-    (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (4, 2, 2);
-    Params::new(raw).unwrap()
+    Params::new(short_rounds(RawParams::recommended())).unwrap()
 }
 
 struct Host {
@@ -42,9 +39,7 @@ impl Host {
 
     /// The same after a crash, its log replayed up to the requests.
     fn resumed(durable: Durable) -> Self {
-        let members = (0..4).map(|at| Member { key: PublicKey([at; 32]), stake: 1 }).collect();
-        let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
-        let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
+        let config = LedgerConfig::new(committee_of_four(EPOCH), params(), NoSignatures, &SEED, AdmitAll);
         let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
         let flamingo = Flamingo::new(ValidatorId(0), config, CappedShedding::new(&params(), &SEED));
         let mut host = Self { flamingo, index: 0 };
@@ -82,19 +77,6 @@ fn request(account: u64, nonce: u64) -> Request {
         operation: Digest([0; 32]),
         signature: SignatureBytes([0; 64]),
     }
-}
-
-/// A header of `v`: at v0 three requests each of ten accounts and a queue delay of a second, elsewhere one each.
-fn load(v: u16, round: u64) -> LoadFields {
-    let mut meter = WorkerMeter::new();
-    for account in 0..10 {
-        (0..if v == 0 { 3 } else { 1 }).for_each(|_| meter.add(AccountId(u64::from(v) * 100 + account)));
-    }
-    let mut batch = meter.seal(0);
-    batch.sent_at(if v == 0 { 1_000_000 } else { 0 });
-    let mut builder = LoadFieldsBuilder::new();
-    builder.add_batch(&batch).unwrap();
-    builder.finish(ValidatorId(v), Round(round), round * 1_000_000, LeaderRound(0), &params())
 }
 
 /// Requests are answered, once; one whose batch was lost may come again.
@@ -216,8 +198,8 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
         let mut evaluated = 0;
         for round in 1..=10 {
             for author in 0..4 {
-                let load = load(author, round);
                 let (author, round) = (ValidatorId(author), Round(round));
+                let load = header(author, round, &params());
                 let outputs =
                     host.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
                 assert!(matches!(outputs.as_slice(), [Output::Certificate { .. }]));

@@ -4,25 +4,16 @@ use crate::params::RawParams;
 use crate::policy::{CappedShedding, PolicyOutcome};
 use crate::protocol::{Change, NonceWindow};
 use crate::rank::EpochSeed;
-use crate::signal::{LoadFields, LoadFieldsBuilder, WorkerMeter};
-use crate::{Member, NoSignatures};
+use crate::test_util::{committee_of_four, header, short_rounds};
 use alloc::vec;
 
 const ME: ValidatorId = ValidatorId(1);
 const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
-/// w = 3, lag = 2, R = 10, T_fresh = 4: anchor 20 reads rounds 16 to 18 and the log up to leader round 15.
 fn params(max_list_entries: u32) -> Params {
-    let mut raw = RawParams::paper();
-    (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (10, 3, 4, 1);
-    (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (4, 2, 2);
+    let mut raw = short_rounds(RawParams::paper());
     raw.max_list_entries = max_list_entries;
     Params::new(raw).unwrap()
-}
-
-fn committee() -> Committee {
-    let members = (0..4).map(|i| Member { key: PublicKey([i; 32]), stake: 1 }).collect();
-    Committee::new(Epoch(7), members, &NoSignatures).unwrap()
 }
 
 /// A balancer with its stream of deltas.
@@ -45,7 +36,7 @@ impl Bench {
 
     fn empty(params: Params) -> Self {
         let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
-        Self { balancer: Balancer::new(ME, &committee(), &params, policy, LOOKUP), sequence: 0 }
+        Self { balancer: Balancer::new(ME, &committee_of_four(Epoch(7)), &params, policy, LOOKUP), sequence: 0 }
     }
 
     fn genesis(&mut self) {
@@ -69,8 +60,8 @@ impl Bench {
     fn certify(&mut self, rounds: impl Iterator<Item = u64>) {
         for round in rounds {
             for v in 0..4 {
-                let load = header(v, round);
                 let author = ValidatorId(v);
+                let load = header(author, Round(round), &params(100));
                 let certificate = CertificateView { author, round: Round(round), load: &load, repeated: &[] };
                 let added = self.balancer.certificate(certificate);
                 assert!(matches!(added, Added::Counted | Added::Timed | Added::Waiting), "{added:?}");
@@ -91,18 +82,6 @@ impl Bench {
     fn round(&mut self, round: u64) -> Option<Evaluation> {
         self.balancer.round(Round(round))
     }
-}
-
-fn header(v: u16, round: u64) -> LoadFields {
-    let mut meter = WorkerMeter::new();
-    for account in 0..10 {
-        (0..if v == 0 { 3 } else { 1 }).for_each(|_| meter.add(AccountId(u64::from(v) * 100 + account)));
-    }
-    let mut batch = meter.seal(0);
-    batch.sent_at(if v == 0 { 1_000_000 } else { 0 });
-    let mut builder = LoadFieldsBuilder::new();
-    builder.add_batch(&batch).unwrap();
-    builder.finish(ValidatorId(v), Round(round), round * 1_000_000, LeaderRound(0), &params(100))
 }
 
 /// An anchor fires when its round is reached, reads its window, and its decisions go into one list, once.
