@@ -15,11 +15,12 @@
 mod account;
 mod admission;
 mod delta;
-mod evidence;
+
 mod home;
 mod index;
 mod ledger;
 mod lists;
+mod live;
 mod nonce;
 mod object;
 mod outcome;

@@ -3,9 +3,9 @@
 use super::MigrationLedger;
 use crate::id::{LeaderRound, Round, ValidatorId};
 use crate::protocol::delta::Change;
-use crate::protocol::evidence::Evidence;
 use crate::protocol::index::Index;
 use crate::protocol::lists::{AcceptList, Decision, DecisionList};
+use crate::protocol::live::Live;
 use crate::protocol::outcome::{Accepted, Outcome, Reason, Tallied};
 use crate::protocol::statement::Statement;
 use crate::protocol::tally::Vote;
@@ -62,7 +62,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let leader = self.place.leader;
         let deadline = LeaderRound(leader.0.saturating_add(self.config.params.get().evidence_ttl));
         let sub_dag = self.place.sub_dags;
-        self.live.insert(index, anchor, Evidence { from, to, leader, sub_dag, deadline });
+        self.live.insert(index, anchor, Live { from, to, leader, sub_dag, deadline });
         self.emit(Change::EvidenceLive { account, from, to, anchor, deadline });
     }
 
@@ -103,7 +103,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     pub(super) fn expire(&mut self, applied: u64) -> Outcome {
         let mut due = core::mem::take(&mut self.due);
         let (epoch, accounts) = (self.config.committee.epoch(), &self.accounts);
-        let digest_of = |index, anchor, &Evidence { from, to, .. }: &Evidence| {
+        let digest_of = |index, anchor, &Live { from, to, .. }: &Live| {
             Statement { epoch, account: accounts.id(index), from, to, anchor }.digest()
         };
         self.live.due(self.place.leader, applied, digest_of, &mut due);

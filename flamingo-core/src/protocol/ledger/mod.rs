@@ -31,8 +31,8 @@ pub use config::LedgerConfig;
 
 use super::account::{Accounts, LatencyRow};
 use super::delta::{AssignmentDelta, Change, LatencyEntry};
-use super::evidence::{Due, LiveEvidence};
 use super::index::Index;
+use super::live::{Due, LiveEvidence};
 use super::nonce::NonceWindow;
 use super::object::{Carrier, LogIndex, Object};
 use super::outcome::{Outcome, Reason};

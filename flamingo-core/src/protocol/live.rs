@@ -10,7 +10,7 @@ use crate::id::{Digest, LeaderRound, Round, ValidatorId};
 
 /// Π without its account and anchor, which are its key: at most one statement per (a, r) is ever evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Evidence {
+pub(super) struct Live {
     pub(super) from: ValidatorId,
     pub(super) to: ValidatorId,
     /// ℓ of the sub-DAG it came to exist in.
@@ -34,7 +34,7 @@ pub(super) struct Evidence {
 /// when it came to exist, and an activation, the only thing that changes A(a), drops all others of the account.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LiveEvidence {
-    by_account: BTreeMap<(Index, Round), Evidence>,
+    by_account: BTreeMap<(Index, Round), Live>,
     by_deadline: BTreeMap<LeaderRound, Vec<(Index, Round)>>,
 }
 
@@ -46,16 +46,16 @@ pub(super) type Due = (LeaderRound, Digest, Index, Round);
 const LEAST_SUB_DAGS: u64 = 3;
 
 impl LiveEvidence {
-    pub(super) fn insert(&mut self, index: Index, anchor: Round, evidence: Evidence) {
+    pub(super) fn insert(&mut self, index: Index, anchor: Round, evidence: Live) {
         self.by_account.insert((index, anchor), evidence);
         self.by_deadline.entry(evidence.deadline).or_default().push((index, anchor));
     }
 
-    pub(super) fn get(&self, index: Index, anchor: Round) -> Option<&Evidence> {
+    pub(super) fn get(&self, index: Index, anchor: Round) -> Option<&Live> {
         self.by_account.get(&(index, anchor))
     }
 
-    pub(super) fn remove(&mut self, index: Index, anchor: Round) -> Option<Evidence> {
+    pub(super) fn remove(&mut self, index: Index, anchor: Round) -> Option<Live> {
         self.by_account.remove(&(index, anchor))
     }
 
@@ -67,7 +67,7 @@ impl LiveEvidence {
         }
     }
 
-    pub(super) fn of_account(&self, index: Index) -> impl Iterator<Item = (Round, &Evidence)> {
+    pub(super) fn of_account(&self, index: Index) -> impl Iterator<Item = (Round, &Live)> {
         let all = (index, Round(0))..=(index, Round(u64::MAX));
         self.by_account.range(all).map(|(&(_, anchor), evidence)| (anchor, evidence))
     }
@@ -78,7 +78,7 @@ impl LiveEvidence {
         &mut self,
         leader: LeaderRound,
         applied: u64,
-        digest_of: impl Fn(Index, Round, &Evidence) -> Digest,
+        digest_of: impl Fn(Index, Round, &Live) -> Digest,
         out: &mut Vec<Due>,
     ) {
         let Self { by_account, by_deadline } = self;
@@ -102,7 +102,7 @@ impl LiveEvidence {
     }
 
     /// Everything, by account and anchor.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, Round, &Evidence)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, Round, &Live)> {
         self.by_account.iter().map(|(&(index, anchor), evidence)| (index, anchor, evidence))
     }
 }
