@@ -22,7 +22,9 @@ impl Acceptances {
                 self.live.insert((account, anchor));
                 self.due.insert((anchor, account));
             }
-            Change::EvidenceExpired { account, to, anchor, .. } if to == me => {
+            Change::EvidenceExpired { account, to, anchor, .. } | Change::EvidenceDeclined { account, to, anchor }
+                if to == me =>
+            {
                 self.live.remove(&(account, anchor));
                 self.due.remove(&(anchor, account));
             }

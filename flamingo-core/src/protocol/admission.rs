@@ -183,7 +183,8 @@ impl<S: SignatureScheme> AdmissionTable<S> {
             | Change::Capacity { .. }
             | Change::Latency { .. }
             | Change::EvidenceLive { .. }
-            | Change::EvidenceExpired { .. } => None,
+            | Change::EvidenceExpired { .. }
+            | Change::EvidenceDeclined { .. } => None,
         }
     }
 

@@ -72,6 +72,15 @@ pub enum Change {
         /// Whether v_new is excluded for a from now on.
         excluded: bool,
     },
+    /// Evidence Π was declined by v_new and is closed.
+    EvidenceDeclined {
+        /// a.
+        account: AccountId,
+        /// v_new.
+        to: ValidatorId,
+        /// r.
+        anchor: Round,
+    },
     /// A(a) = (to, anchor). All other live evidence of the account is gone with it.
     Activated {
         /// a.

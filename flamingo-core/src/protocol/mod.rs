@@ -5,7 +5,8 @@
 //! |---|---|
 //! | [`MigrationLedger`] | the state machine: a pure fold over the committed log, with an [`Outcome`] per object |
 //! | [`Request`], [`DecisionList`], [`AcceptList`], [`Admission`], [`Capacity`], [`Latency`] | the objects and their canonical bytes |
-//! | [`Statement`] | what evidence is about; its digest is D(Π) |
+//! | [`Statement`], [`SignedDecision`] | what evidence is about, its digest D(Π), and a validator's signature on it |
+//! | [`Evidence`], [`Acceptance`], [`Decline`] | the same life cycle with signatures per account, beside tally mode |
 //! | [`NonceWindow`] | exactly-once per account |
 //! | [`AssignmentDelta`] | what a committed object changed, for processes that do not hold the ledger |
 //! | [`CommittedView`] | the delayed replica that the local side reads |
@@ -14,7 +15,9 @@
 
 mod account;
 mod admission;
+mod answer;
 mod delta;
+mod evidence;
 
 mod home;
 mod index;
@@ -31,7 +34,9 @@ mod tally;
 mod view;
 
 pub use admission::{AdmissionTable, Applied, Moved, Verdict};
+pub use answer::{Acceptance, Decline};
 pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
+pub use evidence::{Evidence, EvidenceFault, UnsortedSigners};
 pub use home::{HomeFn, HomeRule, RendezvousHome};
 pub use ledger::{LedgerConfig, MigrationLedger};
 pub use lists::{AcceptList, Decision, DecisionList, ListError};
@@ -39,6 +44,6 @@ pub use nonce::{NonceRefusal, NonceWindow};
 pub use object::{Capacity, Carrier, Latency, LogIndex, Object, UnsortedLatency};
 pub use outcome::{Accepted, Outcome, Reason, Tallied};
 pub use request::Request;
-pub use statement::Statement;
+pub use statement::{SignedDecision, Statement};
 pub use sybil::{Admission, AdmissionCheck, AdmitAll, AuthorityKey};
 pub use view::{Assignment, CommittedView, Placement};

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::answer::{Acceptance, Decline};
 use super::delta::LatencyEntry;
+use super::evidence::Evidence;
 use super::lists::{AcceptList, DecisionList};
 use super::request::Request;
 use super::sybil::Admission;
@@ -43,6 +45,12 @@ pub enum Object<'a> {
     Decisions(&'a DecisionList),
     /// The author's acceptances.
     Accepts(&'a AcceptList),
+    /// Evidence under a quorum's signatures, whoever carries it.
+    Evidence(&'a Evidence),
+    /// The acceptance of one evidence under the receiver's signature, whoever carries it.
+    Acceptance(&'a Acceptance),
+    /// The receiver's refusal of one evidence, under its signature, whoever carries it.
+    Decline(&'a Decline),
     /// A client's request in normal mode.
     Request(&'a Request),
 }

@@ -34,6 +34,21 @@ pub enum Outcome {
     Tallied(Tallied),
     /// Live evidence was accepted.
     Accepted(Accepted),
+    /// The signatures make evidence, and it is live.
+    EvidenceLive {
+        /// ℓ + T_Π: the last leader round at which T_Π alone keeps it.
+        deadline: LeaderRound,
+    },
+    /// The acceptance moved its account.
+    Activated {
+        /// v_new.
+        to: ValidatorId,
+    },
+    /// The evidence is closed; nobody is excluded for it.
+    Declined {
+        /// v_new.
+        by: ValidatorId,
+    },
     /// The request takes effect: execute it.
     Executed,
     /// Nothing changed.
@@ -65,7 +80,7 @@ pub struct Tallied {
     pub unknown_receiver: u32,
     /// Entries whose v_new is excluded for the account.
     pub excluded_receiver: u32,
-    /// Entries whose statement is evidence already, live or not.
+    /// Entries whose statement is evidence already, live or not, by lists or by signatures.
     pub recorded: u32,
 }
 
@@ -112,7 +127,7 @@ pub enum Reason {
     },
     /// The account is not admitted.
     UnknownAccount,
-    /// The signature does not verify under the account's key.
+    /// The signature does not verify: of a client under the account's key, of an answer under v_new's.
     BadSignature,
 
     /// The header states nothing newer that its author can know.
@@ -156,23 +171,23 @@ pub enum Reason {
         /// The first leader round at which the next one may take effect.
         from: LeaderRound,
     },
-    /// The latency record names a stranger.
+    /// The latency record, or evidence as v_new, names a stranger.
     UnknownValidator {
         /// The stranger.
         validator: ValidatorId,
     },
 
-    /// The list's anchor is no multiple of R.
+    /// The anchor of the list or evidence is no multiple of R.
     NotAnAnchor {
         /// R.
         anchor_period: u64,
     },
-    /// The list's anchor lies above the leader round.
+    /// The anchor of the list or evidence lies above the leader round.
     AnchorAhead {
         /// ℓ.
         leader: LeaderRound,
     },
-    /// The list's anchor is more than T_fresh below the leader round.
+    /// The anchor of the list or evidence is more than T_fresh below the leader round.
     AnchorStale {
         /// The last leader round at which it would have counted.
         last: LeaderRound,
@@ -187,12 +202,51 @@ pub enum Reason {
     /// None of the acceptances meets live evidence that names the author.
     NothingAccepted(Accepted),
 
+    /// The evidence would move the account to where it is.
+    SameValidator,
+    /// The evidence's anchor is not above that of A(a).
+    OldAnchor {
+        /// The anchor of A(a).
+        current: Round,
+    },
+    /// v_new is excluded for the account.
+    ExcludedReceiver,
+    /// The statement became evidence before, by lists or by signatures, whatever became of it.
+    Recorded,
+    /// Another statement of this account and anchor became evidence before: takes more than f faulty stake.
+    OtherRecorded {
+        /// Its v_new.
+        to: ValidatorId,
+    },
+    /// The evidence is signed by a stranger.
+    UnknownSigner {
+        /// The stranger.
+        signer: ValidatorId,
+    },
+    /// The evidence's signers hold too little stake.
+    BelowQuorum {
+        /// What they hold.
+        stake: u64,
+        /// N − f.
+        quorum: u64,
+    },
+    /// A signature of the evidence is not its signer's.
+    BadSigner {
+        /// The first signer with such a signature.
+        signer: ValidatorId,
+    },
+    /// No live evidence states this: it is not there yet, or it was accepted, declined, overtaken, or has expired.
+    NoLiveEvidence,
+    /// v_new declined evidence about this account before in this epoch.
+    DeclinedBefore,
+
     /// The request names another validator than the one that carried it.
     AuthorNotNamed {
         /// The validator named.
         named: ValidatorId,
     },
-    /// The account is assigned elsewhere, and the carrier is not its previous assignee.
+    /// The account is assigned elsewhere: a request's carrier is not its previous assignee either, or it is not the
+    /// v_old of evidence.
     NotAssigned {
         /// v of A(a).
         current: ValidatorId,

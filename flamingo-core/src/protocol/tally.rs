@@ -10,9 +10,14 @@
 //! per account, because its list names each account once and only its first list counts. Two quorums of N − f
 //! would need 2(N − f) > N stake.
 //!
+//! *Evidence objects* (signatures instead of lists) are entered here too, so that a statement becomes evidence once,
+//! whichever way, for as long as its anchor is fresh: [`Tally::recorded`] and [`Tally::enter`]. With more than f faulty
+//! stake the two ways could bring two statements of one (a, r) to a quorum; the first one in the log stands.
+//!
 //! *Memory.* Anchors are R apart and fresh for T_fresh < R, so one anchor is open at a time. Rows are at most
-//! the members' list entries, and at most accounts × (members − 1) statements; 40 bytes each. Kept until the
-//! anchor is stale, then dropped; what became evidence lives on elsewhere.
+//! the members' list entries and the effective evidence objects, and at most accounts × (members − 1) statements;
+//! 40 bytes each, and 5 to 10 more per evidence. Kept until the anchor is stale, then dropped; what became evidence
+//! lives on elsewhere.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,6 +38,8 @@ pub(super) struct Tally {
     rows: Vec<Row>,
     /// Where a statement's row is. Dense indices and member ids are not the client's to choose: no key needed.
     places: HashTable<u32>,
+    /// Where an account's recorded row is. At most one each.
+    recorded: HashTable<u32>,
 }
 
 /// One statement of the open anchor.
@@ -56,7 +63,13 @@ pub(super) enum Vote {
 
 impl Tally {
     pub(super) fn new(validators: usize) -> Self {
-        Self { anchor: Round(0), listed: vec![false; validators], rows: Vec::new(), places: HashTable::new() }
+        Self {
+            anchor: Round(0),
+            listed: vec![false; validators],
+            rows: Vec::new(),
+            places: HashTable::new(),
+            recorded: HashTable::new(),
+        }
     }
 
     /// Forgets an anchor that is stale at `leader`.
@@ -66,6 +79,7 @@ impl Tally {
             self.listed.fill(false);
             self.rows.clear();
             self.places.clear();
+            self.recorded.clear();
         }
     }
 
@@ -77,29 +91,53 @@ impl Tally {
 
     /// Adds `stake` to a statement.
     pub(super) fn vote(&mut self, index: Index, from: ValidatorId, to: ValidatorId, stake: u64, quorum: u64) -> Vote {
-        let Self { rows, places, .. } = self;
-        let key = (index, from, to);
-        let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
-        let place = match places.find(hash_of(key), |&place| of(place) == key) {
-            Some(&place) => place,
-            None => {
-                // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
-                let place = rows.len() as u32;
-                places.insert_unique(hash_of(key), place, |&other| hash_of(of(other)));
-                rows.push(Row { index, from, to, stake: 0, recorded: false });
-                place
-            }
-        };
-        let row = &mut rows[place as usize];
+        let place = self.place(index, from, to);
+        let row = &mut self.rows[place as usize];
         if row.recorded {
             return Vote::AlreadyRecorded;
         }
         row.stake += stake;
-        if row.stake < quorum {
+        if row.stake < quorum || self.recorded(index).is_some() {
             return Vote::Counted;
         }
-        row.recorded = true;
+        self.mark(place);
         Vote::Quorum
+    }
+
+    /// Which statement of the account is evidence at the open anchor.
+    pub(super) fn recorded(&self, index: Index) -> Option<&Row> {
+        let row = |&place: &u32| &self.rows[place as usize];
+        self.recorded.find(hash_of_account(index), |place| row(place).index == index).map(row)
+    }
+
+    /// Records a statement that signatures made evidence, at `anchor`, which must be fresh, and of whose account none
+    /// may be recorded.
+    pub(super) fn enter(&mut self, anchor: Round, index: Index, from: ValidatorId, to: ValidatorId) {
+        self.anchor = anchor;
+        let place = self.place(index, from, to);
+        self.mark(place);
+    }
+
+    /// The row of a statement, a new one if need be.
+    fn place(&mut self, index: Index, from: ValidatorId, to: ValidatorId) -> u32 {
+        let Self { rows, places, .. } = self;
+        let key = (index, from, to);
+        let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
+        if let Some(&place) = places.find(hash_of(key), |&place| of(place) == key) {
+            return place;
+        }
+        // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
+        let place = rows.len() as u32;
+        places.insert_unique(hash_of(key), place, |&other| hash_of(of(other)));
+        rows.push(Row { index, from, to, stake: 0, recorded: false });
+        place
+    }
+
+    fn mark(&mut self, place: u32) {
+        let Self { rows, recorded, .. } = self;
+        rows[place as usize].recorded = true;
+        let hash = |place: u32| hash_of_account(rows[place as usize].index);
+        recorded.insert_unique(hash(place), place, |&other| hash(other));
     }
 
     pub(super) const fn anchor(&self) -> Round {
@@ -117,4 +155,8 @@ impl Tally {
 
 fn hash_of(key: (Index, ValidatorId, ValidatorId)) -> u64 {
     FixedState::with_seed(0).hash_one(u64::from(key.0) << 32 | u64::from(key.1.0) << 16 | u64::from(key.2.0))
+}
+
+fn hash_of_account(index: Index) -> u64 {
+    FixedState::with_seed(0).hash_one(index)
 }

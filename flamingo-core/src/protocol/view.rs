@@ -214,6 +214,12 @@ impl CommittedView {
                     }
                 }
             }
+            Change::EvidenceDeclined { account, .. } => {
+                if let Some(index) = self.find(account) {
+                    let row = &mut self.accounts[index as usize];
+                    row.live = row.live.saturating_sub(1);
+                }
+            }
             Change::Activated { account, to, anchor, .. } => {
                 if let Some(index) = self.find(account) {
                     let row = &mut self.accounts[index as usize];

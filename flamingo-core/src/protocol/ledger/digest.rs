@@ -9,7 +9,7 @@ const ROOT: Domain = Domain("flamingo/ledger/v1");
 
 impl<S> MigrationLedger<S> {
     /// The digest of the committed state: position, accounts in admission order, latencies, capacities, commit
-    /// heads, exclusions, live evidence and the open tally. Independent of log indices, which are the host's, and
+    /// heads, exclusions, declines, live evidence and the open tally. Independent of log indices, which are the host's, and
     /// of deltas not drained yet.
     ///
     /// O(state), about 110 bytes hashed per account: for checkpoints and comparisons, not for every sub-DAG.
@@ -36,9 +36,11 @@ impl<S> MigrationLedger<S> {
                 hasher.u16(entry.validator.0).u32(entry.latency_us);
             }
         }
-        hasher.u64(self.excluded.len() as u64);
-        for (index, validator) in &self.excluded {
-            hasher.u32(*index).u16(validator.0);
+        for pairs in [&self.excluded, &self.declined] {
+            hasher.u64(pairs.len() as u64);
+            for (index, validator) in pairs {
+                hasher.u32(*index).u16(validator.0);
+            }
         }
     }
 

@@ -22,48 +22,70 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         }
         let mut tallied = Tallied::default();
         for entry in list.entries() {
-            *self.decision(author, list.anchor(), entry, &mut tallied.evidence).of(&mut tallied) += 1;
+            match self.decision(author, list.anchor(), entry, &mut tallied.evidence) {
+                Ok(()) => tallied.counted += 1,
+                Err(why) => *why.of(&mut tallied) += 1,
+            }
         }
         Ok(Outcome::Tallied(tallied))
     }
 
-    /// One entry. Counts iff A(a) = v_old, r is above the anchor of A(a), v_new is a member, not excluded for a,
-    /// and the statement is not evidence yet. v_old ≠ v_new holds by the list's construction.
-    fn decision(&mut self, author: ValidatorId, anchor: Round, entry: &Decision, evidence: &mut u32) -> Entry {
-        let &Decision { account, from, to } = entry;
-        let Some(index) = self.accounts.find(account) else { return Entry::UnknownAccount };
-        let row = self.accounts.row(index);
-        if row.validator != from {
-            return Entry::NotAssigned;
-        }
-        if anchor <= row.anchor {
-            return Entry::OldAnchor;
-        }
-        if !self.config.committee.contains(to) {
-            return Entry::UnknownReceiver;
-        }
-        if self.excluded.contains(&(index, to)) {
-            return Entry::ExcludedReceiver;
-        }
+    /// One entry. Counts iff it is eligible and its statement is not evidence yet. v_old ≠ v_new holds by the list's
+    /// construction.
+    fn decision(
+        &mut self,
+        author: ValidatorId,
+        anchor: Round,
+        entry: &Decision,
+        evidence: &mut u32,
+    ) -> Result<(), Ineligible> {
+        let index = self.eligible(entry, anchor)?;
         let (stake, quorum) = (self.config.committee.stake(author), self.config.committee.quorum());
-        match self.tally.vote(index, from, to, stake, quorum) {
-            Vote::AlreadyRecorded => return Entry::Recorded,
+        match self.tally.vote(index, entry.from, entry.to, stake, quorum) {
+            Vote::AlreadyRecorded => return Err(Ineligible::Recorded),
             Vote::Counted => {}
             Vote::Quorum => {
                 *evidence += 1;
                 self.record(index, entry, anchor);
             }
         }
-        Entry::Counted
+        Ok(())
     }
 
-    /// Π exists from here on.
-    fn record(&mut self, index: Index, &Decision { account, from, to }: &Decision, anchor: Round) {
+    /// What lists and signatures ask alike: A(a) = v_old, r is above the anchor of A(a), v_new is a member and not
+    /// excluded for a.
+    pub(super) fn eligible(&self, decision: &Decision, anchor: Round) -> Result<Index, Ineligible> {
+        let &Decision { account, from, to } = decision;
+        let index = self.accounts.find(account).ok_or(Ineligible::UnknownAccount)?;
+        let row = self.accounts.row(index);
+        if row.validator != from {
+            return Err(Ineligible::NotAssigned { current: row.validator });
+        }
+        if anchor <= row.anchor {
+            return Err(Ineligible::OldAnchor { current: row.anchor });
+        }
+        if !self.config.committee.contains(to) {
+            return Err(Ineligible::UnknownReceiver { validator: to });
+        }
+        if self.excluded.contains(&(index, to)) {
+            return Err(Ineligible::ExcludedReceiver);
+        }
+        Ok(index)
+    }
+
+    /// Π exists from here on; the tally has it as recorded. The deadline.
+    pub(super) fn record(
+        &mut self,
+        index: Index,
+        &Decision { account, from, to }: &Decision,
+        anchor: Round,
+    ) -> LeaderRound {
         let leader = self.place.leader;
         let deadline = LeaderRound(leader.0.saturating_add(self.config.params.get().evidence_ttl));
         let sub_dag = self.place.sub_dags;
         self.live.insert(index, anchor, Live { from, to, leader, sub_dag, deadline });
         self.emit(Change::EvidenceLive { account, from, to, anchor, deadline });
+        deadline
     }
 
     /// Acceptances: each activates if live evidence of that account and anchor names the author. Live evidence is
@@ -90,7 +112,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 
     /// A(a) ← (v_new, r). Other live evidence of the account goes without exclusion: its receivers did no wrong.
-    fn activate(&mut self, index: Index, to: ValidatorId, anchor: Round) {
+    pub(super) fn activate(&mut self, index: Index, to: ValidatorId, anchor: Round) {
         self.live.drop_account(index);
         let row = self.accounts.row_mut(index);
         let from = row.validator;
@@ -124,7 +146,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 
     /// r = kR ≤ ℓ ≤ r + T_fresh.
-    fn check_fresh(&self, anchor: Round) -> Result<(), Reason> {
+    pub(super) fn check_fresh(&self, anchor: Round) -> Result<(), Reason> {
         let (params, leader) = (self.config.params.get(), self.place.leader);
         let last = LeaderRound(anchor.0.saturating_add(params.freshness_rounds));
         if anchor.0 % params.anchor_period != 0 {
@@ -144,28 +166,41 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 }
 
-/// What became of an entry.
+/// Why a statement cannot become evidence here and now.
 #[derive(Clone, Copy)]
-enum Entry {
-    Counted,
+pub(super) enum Ineligible {
     UnknownAccount,
-    NotAssigned,
-    OldAnchor,
-    UnknownReceiver,
+    NotAssigned { current: ValidatorId },
+    OldAnchor { current: Round },
+    UnknownReceiver { validator: ValidatorId },
     ExcludedReceiver,
     Recorded,
 }
 
-impl Entry {
+impl Ineligible {
+    /// In a list.
     const fn of(self, tallied: &mut Tallied) -> &mut u32 {
         match self {
-            Self::Counted => &mut tallied.counted,
             Self::UnknownAccount => &mut tallied.unknown_account,
-            Self::NotAssigned => &mut tallied.not_assigned,
-            Self::OldAnchor => &mut tallied.old_anchor,
-            Self::UnknownReceiver => &mut tallied.unknown_receiver,
+            Self::NotAssigned { .. } => &mut tallied.not_assigned,
+            Self::OldAnchor { .. } => &mut tallied.old_anchor,
+            Self::UnknownReceiver { .. } => &mut tallied.unknown_receiver,
             Self::ExcludedReceiver => &mut tallied.excluded_receiver,
             Self::Recorded => &mut tallied.recorded,
+        }
+    }
+}
+
+/// As an object of its own.
+impl From<Ineligible> for Reason {
+    fn from(why: Ineligible) -> Self {
+        match why {
+            Ineligible::UnknownAccount => Self::UnknownAccount,
+            Ineligible::NotAssigned { current } => Self::NotAssigned { current },
+            Ineligible::OldAnchor { current } => Self::OldAnchor { current },
+            Ineligible::UnknownReceiver { validator } => Self::UnknownValidator { validator },
+            Ineligible::ExcludedReceiver => Self::ExcludedReceiver,
+            Ineligible::Recorded => Self::Recorded,
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The committed state machine.
 //!
 //! *What it is.* Algorithm 2 of the paper, (2) evidence formation and (3) activation, with normal requests and
-//! the records they need: a pure fold over the committed log. *Variant.* Tally mode: decisions travel in lists,
-//! the log counts them. *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
+//! the records they need: a pure fold over the committed log. *Variant.* Tally mode, where decisions travel in lists
+//! and the log counts them, and evidence objects with signatures, on the same rules. *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
 //! survive.
 //!
 //! ```text
-//!                 list entries reach N − f stake          accept list of v_new
+//!              list entries, or signatures,             accept list of v_new, or
+//!              of N − f stake                           acceptance signed by v_new
 //!   (nothing) ─────────────────────────────────▶ live Π ─────────────────────▶ A(a) = (v_new, r), others dropped
+//!                                                  │  └──────────────────────▶ closed, nobody excluded
+//!                                                  │     decline signed by v_new
 //!                                                  │ begin(ℓ), ℓ > deadline,
 //!                                                  │ three sub-DAGs since
 //!                                                  ▼
@@ -22,6 +25,7 @@ mod digest;
 mod lists;
 mod records;
 mod request;
+mod signed;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
@@ -47,7 +51,7 @@ use crate::signature::SignatureScheme;
 /// The ledger. One per replica; equal logs give equal ledgers, and equal [`digest`](Self::digest)s.
 ///
 /// Memory, beside what its parts document: exclusions take one entry per expired evidence whose receiver was
-/// heard, at most accounts × (members − 1); latency rows at most one per account and members entries each;
+/// heard, declines one per declined evidence, each at most accounts × (members − 1); latency rows at most one per account and members entries each;
 /// deltas wait until they are drained.
 #[derive(Debug)]
 pub struct MigrationLedger<S> {
@@ -61,6 +65,8 @@ pub struct MigrationLedger<S> {
     tally: Tally,
     live: LiveEvidence,
     excluded: BTreeSet<(Index, ValidatorId)>,
+    /// Who has declined evidence about which account.
+    declined: BTreeSet<(Index, ValidatorId)>,
     deltas: VecDeque<AssignmentDelta>,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
@@ -94,6 +100,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             tally: Tally::new(validators),
             live: LiveEvidence::default(),
             excluded: BTreeSet::new(),
+            declined: BTreeSet::new(),
             deltas: VecDeque::new(),
             next_delta: 0,
             due: Vec::new(),
@@ -142,6 +149,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             Object::Header { commit_head } => self.header(author, commit_head),
             Object::Decisions(list) => self.decisions(author, list),
             Object::Accepts(list) => self.accepts(author, list),
+            Object::Evidence(evidence) => self.evidence_object(evidence),
+            Object::Acceptance(acceptance) => self.acceptance(acceptance),
+            Object::Decline(decline) => self.decline(decline),
             Object::Admission(admission) => self.admission(admission),
             Object::Capacity(capacity) => self.capacity_record(author, capacity),
             Object::Latency(latency) => self.latency_record(latency),
