@@ -7,6 +7,8 @@
 //! | [`Request`], [`DecisionList`], [`AcceptList`], [`Admission`], [`Capacity`], [`Latency`] | the objects and their canonical bytes |
 //! | [`Statement`], [`SignedDecision`] | what evidence is about, its digest D(Π), and a validator's signature on it |
 //! | [`Evidence`], [`Acceptance`], [`Decline`] | the same life cycle with signatures per account, beside tally mode |
+//! | [`SigningGuard`] | one decision per account and anchor, durable before it is signed |
+//! | [`SignatureTally`], [`EquivocationProof`] | signed decisions until they are evidence, and who signed two |
 //! | [`NonceWindow`] | exactly-once per account |
 //! | [`AssignmentDelta`] | what a committed object changed, for processes that do not hold the ledger |
 //! | [`CommittedView`] | the delayed replica that the local side reads |
@@ -16,9 +18,12 @@
 mod account;
 mod admission;
 mod answer;
+mod collector;
 mod delta;
+mod equivocation;
 mod evidence;
 
+mod guard;
 mod home;
 mod index;
 mod ledger;
@@ -35,8 +40,11 @@ mod view;
 
 pub use admission::{AdmissionTable, Applied, Moved, Verdict};
 pub use answer::{Acceptance, Decline};
+pub use collector::{CollectRefusal, Collected, SignatureTally};
 pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
+pub use equivocation::{EquivocationProof, ProofFault};
 pub use evidence::{Evidence, EvidenceFault, UnsortedSigners};
+pub use guard::{GuardRefusal, Promise, SigningGuard, SigningPermit, SigningRecord};
 pub use home::{HomeFn, HomeRule, RendezvousHome};
 pub use ledger::{LedgerConfig, MigrationLedger};
 pub use lists::{AcceptList, Decision, DecisionList, ListError};
