@@ -6,10 +6,15 @@
 mod admission;
 mod boundary;
 mod bytes;
+mod collector;
 mod evidence;
+mod guard;
 mod model;
 mod random_logs;
 mod records;
 mod requests;
 mod scripts;
+mod signed;
+mod strict;
+
 mod world;

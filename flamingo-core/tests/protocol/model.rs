@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flamingo_core::protocol::{AcceptList, DecisionList, Request};
+use flamingo_core::protocol::{AcceptList, Acceptance, DecisionList, Decline, Evidence as Signed, Request};
+
+use crate::world::{EPOCH, sign, validator_key};
 
 /// ⟨account, from, to, anchor⟩
 pub(crate) type Statement = (u64, u16, u16, u64);
@@ -38,6 +40,8 @@ pub(crate) struct Model {
     pub(crate) recorded: BTreeSet<Statement>,
     pub(crate) live: Vec<Evidence>,
     pub(crate) excluded: BTreeSet<(u64, u16)>,
+    /// (account, validator)
+    pub(crate) declined: BTreeSet<(u64, u16)>,
     /// (sub-DAG, author, commit head)
     headers: Vec<(usize, u16, u64)>,
 }
@@ -54,6 +58,7 @@ impl Model {
             recorded: BTreeSet::new(),
             live: Vec::new(),
             excluded: BTreeSet::new(),
+            declined: BTreeSet::new(),
             headers: Vec::new(),
         }
     }
@@ -132,13 +137,87 @@ impl Model {
             let voters = self.votes.entry(statement).or_default();
             voters.insert(author);
             let stake: u64 = voters.iter().map(|&voter| self.rules.stakes[usize::from(voter)]).sum();
-            if stake >= self.quorum() {
-                self.recorded.insert(statement);
-                self.live.push(Evidence { statement, leader, sub_dag: self.leaders.len() - 1 });
+            if stake >= self.quorum() && !self.has_recorded(account, anchor) {
+                self.record(statement);
                 evidence += 1;
             }
         }
         Some(evidence)
+    }
+
+    /// Whether any statement of (a, r) is evidence.
+    fn has_recorded(&self, account: u64, anchor: u64) -> bool {
+        self.recorded.iter().any(|&(a, _, _, r)| (a, r) == (account, anchor))
+    }
+
+    fn record(&mut self, statement: Statement) {
+        self.recorded.insert(statement);
+        self.live.push(Evidence { statement, leader: self.leader(), sub_dag: self.leaders.len() - 1 });
+    }
+
+    /// Whether evidence under signatures takes effect.
+    pub(crate) fn signed_evidence(&mut self, evidence: &Signed) -> bool {
+        let s = evidence.statement();
+        let (account, from, to, anchor) = (s.account.0, s.from.0, s.to.0, s.anchor.0);
+        let member = |validator: u16| usize::from(validator) < self.rules.stakes.len();
+        let genuine = evidence
+            .signatures()
+            .iter()
+            .all(|(signer, signature)| *signature == sign(&validator_key(signer.0), &s.signing_bytes()));
+        let signers: BTreeSet<u16> = evidence.signatures().iter().map(|(signer, _)| signer.0).collect();
+        let known = signers.iter().all(|&signer| member(signer));
+        let effective = s.epoch == EPOCH
+            && anchor % self.rules.anchor_period == 0
+            && (anchor..=anchor + self.rules.freshness).contains(&self.leader())
+            && from != to
+            && self.assignment(account).is_some_and(|(validator, r)| validator == from && anchor > r)
+            && member(to)
+            && !self.excluded.contains(&(account, to))
+            && !self.has_recorded(account, anchor)
+            && genuine
+            && known
+            && signers.iter().map(|&signer| self.rules.stakes[usize::from(signer)]).sum::<u64>() >= self.quorum();
+        if effective {
+            self.record((account, from, to, anchor));
+        }
+        effective
+    }
+
+    fn is_live(&self, s: &flamingo_core::protocol::Statement) -> bool {
+        let statement = (s.account.0, s.from.0, s.to.0, s.anchor.0);
+        s.epoch == EPOCH && self.live.iter().any(|evidence| evidence.statement == statement)
+    }
+
+    /// Whether an acceptance under signature moves its account.
+    pub(crate) fn acceptance(&mut self, acceptance: &Acceptance) -> bool {
+        let s = &acceptance.statement;
+        let genuine = acceptance.signature == sign(&validator_key(s.to.0), &Acceptance::signing_bytes(s));
+        let effective = genuine && self.is_live(s) && {
+            let (validator, current) = self.assignment(s.account.0).unwrap();
+            validator == s.from.0 && s.anchor.0 > current
+        };
+        if effective {
+            self.activate(s.account.0, s.to.0, s.anchor.0);
+        }
+        effective
+    }
+
+    fn activate(&mut self, account: u64, to: u16, anchor: u64) {
+        let leader = self.leader();
+        self.assignments.get_mut(&account).unwrap().push((to, anchor, leader));
+        self.live.retain(|evidence| evidence.statement.0 != account);
+    }
+
+    /// Whether a decline closes its evidence.
+    pub(crate) fn decline(&mut self, decline: &Decline) -> bool {
+        let s = &decline.statement;
+        let genuine = decline.signature == sign(&validator_key(s.to.0), &Decline::signing_bytes(s));
+        let effective = genuine && self.is_live(s) && self.declined.insert((s.account.0, s.to.0));
+        if effective {
+            let statement = (s.account.0, s.from.0, s.to.0, s.anchor.0);
+            self.live.retain(|evidence| evidence.statement != statement);
+        }
+        effective
     }
 
     /// How many accounts move.
@@ -153,9 +232,7 @@ impl Model {
             let (_, from, to, anchor) = evidence.statement;
             let (validator, current) = self.assignment(account).unwrap();
             if validator == from && anchor > current {
-                let leader = self.leader();
-                self.assignments.get_mut(&account).unwrap().push((to, anchor, leader));
-                self.live.retain(|evidence| evidence.statement.0 != account);
+                self.activate(account, to, anchor);
                 activated += 1;
             }
         }

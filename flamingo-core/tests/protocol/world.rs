@@ -2,9 +2,9 @@
 
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{
-    AcceptList, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier, Decision,
-    DecisionList, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, Reason,
-    Request, Tallied,
+    AcceptList, Acceptance, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier,
+    Decision, DecisionList, Decline, Evidence, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger,
+    Object, Outcome, Reason, Request, SignedDecision, Statement, Tallied,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
@@ -48,8 +48,13 @@ pub(crate) fn home(account: AccountId, _: &Committee) -> ValidatorId {
     ValidatorId((account.0 / 1000) as u16)
 }
 
+/// The key of a validator.
+pub(crate) const fn validator_key(validator: u16) -> PublicKey {
+    PublicKey([validator as u8 + 1; 32])
+}
+
 pub(crate) fn committee(stakes: &[u64]) -> Committee {
-    let member = |(at, &stake): (usize, &u64)| Member { key: PublicKey([at as u8 + 1; 32]), stake };
+    let member = |(at, &stake): (usize, &u64)| Member { key: validator_key(at as u16), stake };
     Committee::new(EPOCH, stakes.iter().enumerate().map(member).collect(), &Toy).unwrap()
 }
 
@@ -102,6 +107,31 @@ pub(crate) fn decision_list(anchor: u64, moves: &[(u64, u16, u16)]) -> DecisionL
 
 pub(crate) fn accept_list(anchor: u64, accounts: &[u64]) -> AcceptList {
     AcceptList::new(EPOCH, Round(anchor), accounts.iter().map(|&a| AccountId(a)).collect(), 1 << 16).unwrap()
+}
+
+/// ⟨account, from, to⟩ at `anchor`, in the worlds' epoch.
+pub(crate) const fn statement(anchor: u64, account: u64, from: u16, to: u16) -> Statement {
+    let (from, to) = (ValidatorId(from), ValidatorId(to));
+    Statement { epoch: EPOCH, account: AccountId(account), from, to, anchor: Round(anchor) }
+}
+
+pub(crate) fn signed(statement: Statement, signer: u16) -> SignedDecision {
+    let signature = sign(&validator_key(signer), &statement.signing_bytes());
+    SignedDecision { statement, signer: ValidatorId(signer), signature }
+}
+
+/// The statement under the signatures of `signers`.
+pub(crate) fn evidence(statement: Statement, signers: impl IntoIterator<Item = u16>) -> Evidence {
+    let decisions = signers.into_iter().map(|signer| signed(statement, signer));
+    Evidence::new(statement, decisions.map(|decision| (decision.signer, decision.signature)).collect()).unwrap()
+}
+
+pub(crate) fn acceptance(statement: Statement) -> Acceptance {
+    Acceptance { statement, signature: sign(&validator_key(statement.to.0), &Acceptance::signing_bytes(&statement)) }
+}
+
+pub(crate) fn decline(statement: Statement) -> Decline {
+    Decline { statement, signature: sign(&validator_key(statement.to.0), &Decline::signing_bytes(&statement)) }
 }
 
 /// One ledger and the next free place in its log.
@@ -161,6 +191,21 @@ impl World {
 
     pub(crate) fn accept(&mut self, author: u16, anchor: u64, accounts: &[u64]) -> Outcome {
         self.put(author, Object::Accepts(&accept_list(anchor, accounts)))
+    }
+
+    /// Evidence under signatures, carried by v0.
+    pub(crate) fn prove(&mut self, statement: Statement, signers: impl IntoIterator<Item = u16>) -> Outcome {
+        self.put(0, Object::Evidence(&evidence(statement, signers)))
+    }
+
+    /// The receiver's signed acceptance, carried by v0.
+    pub(crate) fn take_over(&mut self, statement: Statement) -> Outcome {
+        self.put(0, Object::Acceptance(&acceptance(statement)))
+    }
+
+    /// The receiver's signed refusal, carried by v0.
+    pub(crate) fn refuse(&mut self, statement: Statement) -> Outcome {
+        self.put(0, Object::Decline(&decline(statement)))
     }
 
     /// A request that names `named`, carried by a certificate of `author` of `round`.

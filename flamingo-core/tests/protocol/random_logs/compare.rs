@@ -22,7 +22,7 @@ impl Run {
         hits.outcome(&outcome);
         self.compare(author, round, &object, outcome, hits);
         let after: Vec<_> = self.accounts.iter().map(|&a| self.model.assignment(a)).collect();
-        let may_move = matches!(outcome, Outcome::Accepted(_) | Outcome::Admitted { .. });
+        let may_move = matches!(outcome, Outcome::Accepted(_) | Outcome::Activated { .. } | Outcome::Admitted { .. });
         assert!(may_move || before == after, "{outcome:?} moved an account");
         self.log.last_mut().unwrap().objects.push((at, carrier, object));
     }
@@ -48,6 +48,20 @@ impl Run {
             Owned::Accepts(list) => {
                 let got = if let Outcome::Accepted(accepted) = outcome { accepted.activated } else { 0 };
                 assert_eq!(got, self.model.accepts(author, list), "{outcome:?}");
+            }
+            Owned::Evidence(evidence) => {
+                let expected = self.model.signed_evidence(evidence);
+                assert_eq!(matches!(outcome, Outcome::EvidenceLive { .. }), expected, "{outcome:?}");
+                hits.add("evidence by lists met signatures", u64::from(outcome == Outcome::NoOp(Reason::Recorded)));
+            }
+            Owned::Acceptance(acceptance) => {
+                let expected = self.model.acceptance(acceptance);
+                assert_eq!(matches!(outcome, Outcome::Activated { .. }), expected, "{outcome:?}");
+                hits.add("carried by another", u64::from(expected && author != acceptance.statement.to.0));
+            }
+            Owned::Decline(decline) => {
+                let expected = self.model.decline(decline);
+                assert_eq!(matches!(outcome, Outcome::Declined { .. }), expected, "{outcome:?}");
             }
             Owned::Request(request) => {
                 let key = key(request.account.0);
