@@ -24,6 +24,10 @@ pub(super) struct Account {
     pub(super) anchor: Round,
     /// ℓ at which the last migration took effect.
     pub(super) activated: LeaderRound,
+    /// The first ℓ at which the next fallback request may take effect: R_f after the last one.
+    pub(super) fallback_from: LeaderRound,
+    /// Effective fallback requests in a row, against this assignee.
+    pub(super) relay_run: u32,
 }
 
 impl Account {
@@ -37,6 +41,8 @@ impl Account {
         self.validator = to;
         self.anchor = anchor;
         self.activated = leader;
+        // The run is a complaint about an assignee.
+        self.relay_run = 0;
     }
 }
 
@@ -91,6 +97,8 @@ impl Accounts {
             previous: None,
             anchor: Round(0),
             activated: LeaderRound(0),
+            fallback_from: LeaderRound(0),
+            relay_run: 0,
         });
         Some(index)
     }

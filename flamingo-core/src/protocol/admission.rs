@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus};
 use super::index::{AccountIndex, Index};
 use super::nonce::{NonceRefusal, NonceWindow};
+use super::relay_table::RelayRefusal;
 use super::request::Request;
 use super::view::Assignment;
 use crate::id::{AccountId, Epoch, Nonce, PublicKey, Round, ValidatorId};
@@ -20,6 +21,10 @@ use crate::signature::SignatureScheme;
 pub enum Verdict {
     /// Put it into a batch.
     Accept,
+    /// Put it into a batch as a fallback request, with the client's leave. It does not count as load.
+    RelayAccept,
+    /// This validator does not relay it, not now.
+    RelayRefused(RelayRefusal),
     /// The account has left this validator: the client signs again, naming the new one.
     Moved(Moved),
     /// The account is assigned elsewhere, or the request names another validator than this one: the client signs
@@ -184,7 +189,9 @@ impl<S: SignatureScheme> AdmissionTable<S> {
             | Change::Latency { .. }
             | Change::EvidenceLive { .. }
             | Change::EvidenceExpired { .. }
-            | Change::EvidenceDeclined { .. } => None,
+            | Change::EvidenceDeclined { .. }
+            | Change::Relayed { .. }
+            | Change::RelayRunEnded { .. } => None,
         }
     }
 

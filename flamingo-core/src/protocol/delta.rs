@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 
 use super::nonce::NonceWindow;
-use crate::id::{AccountId, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
 
 /// One change, in committed order. Every replica emits the same stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +94,22 @@ pub enum Change {
         /// The nonces that have taken effect so far: where the new validator's workers start from.
         nonces: NonceWindow,
     },
+    /// A request took effect by way of a relay.
+    Relayed {
+        /// a.
+        account: AccountId,
+        /// q.
+        nonce: Nonce,
+        /// Effective fallback requests of the account in a row, with this one.
+        run: u32,
+        /// The first leader round at which the next one may take effect.
+        next_from: LeaderRound,
+    },
+    /// A normal request took effect and ended a run of fallback requests.
+    RelayRunEnded {
+        /// a.
+        account: AccountId,
+    },
 }
 
 /// L_{v,a}: what the client measured to one validator.
@@ -127,6 +143,10 @@ pub enum DeltaStatus {
 pub(super) struct Cursor(u64);
 
 impl Cursor {
+    pub(super) const fn new() -> Self {
+        Self(0)
+    }
+
     /// Moves over `sequence` if it is the next one.
     pub(super) const fn take(&mut self, sequence: u64) -> DeltaStatus {
         if sequence < self.0 {

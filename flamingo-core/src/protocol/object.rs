@@ -4,8 +4,10 @@ use alloc::vec::Vec;
 
 use super::answer::{Acceptance, Decline};
 use super::delta::LatencyEntry;
+use super::epoch::EpochEnd;
 use super::evidence::Evidence;
 use super::lists::{AcceptList, DecisionList};
+use super::relay::RelayAuth;
 use super::request::Request;
 use super::sybil::Admission;
 use crate::id::{AccountId, Epoch, LeaderRound, Round, SignatureBytes, ValidatorId};
@@ -53,6 +55,15 @@ pub enum Object<'a> {
     Decline(&'a Decline),
     /// A client's request in normal mode.
     Request(&'a Request),
+    /// A client's request by way of a relay.
+    Relay {
+        /// The request, which names the assignee.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
+    /// The old committee hands the epoch over.
+    EpochEnd(&'a EpochEnd),
 }
 
 /// C_v of the carrying certificate's author, for the epoch. Not signed by itself: the certificate is.

@@ -1,8 +1,8 @@
 //! What a committed object did, including "nothing, because …".
 
-use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
-
 use super::object::LogIndex;
+use super::quorum::QuorumError;
+use crate::id::{Digest, Epoch, LeaderRound, Round, ValidatorId};
 
 /// What [`begin`](super::MigrationLedger::begin) or [`apply`](super::MigrationLedger::apply) did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,13 @@ pub enum Outcome {
     },
     /// The request takes effect: execute it.
     Executed,
+    /// The request takes effect by way of a relay: execute it.
+    Relayed {
+        /// Effective fallback requests of the account in a row, with this one.
+        run: u32,
+    },
+    /// The epoch is over: nothing of it takes effect any more.
+    EpochEnded,
     /// Nothing changed.
     NoOp(Reason),
 }
@@ -60,6 +67,12 @@ impl Outcome {
     #[must_use]
     pub const fn is_effective(&self) -> bool {
         !matches!(self, Self::NoOp(_))
+    }
+
+    /// Whether the object was a request that the host executes now.
+    #[must_use]
+    pub const fn executes(&self) -> bool {
+        matches!(self, Self::Executed | Self::Relayed { .. })
     }
 }
 
@@ -260,4 +273,24 @@ pub enum Reason {
     NonceUsed,
     /// The nonce lies below the account's window.
     NonceTooOld,
+
+    /// The leave to relay is for another request.
+    RelayAuthMismatch,
+    /// The carrier is not in F(a, q, v).
+    NotARelay,
+    /// The account's last effective fallback is less than R_f committed rounds old.
+    FallbackTooSoon {
+        /// The first leader round at which the next one may take effect.
+        from: LeaderRound,
+    },
+
+    /// The epoch has ended.
+    EpochOver,
+    /// The signatures under the hand-over do not verify, or are too few.
+    NoQuorum(QuorumError),
+    /// The hand-over certifies another state.
+    WrongRoot {
+        /// The root of the state here.
+        expected: Digest,
+    },
 }

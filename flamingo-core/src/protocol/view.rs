@@ -42,6 +42,8 @@ pub struct CommittedView {
     latencies: BTreeMap<Index, Box<[LatencyEntry]>>,
     capacities: Vec<Option<u64>>,
     assigned: Vec<usize>,
+    /// Accounts whose last effective requests came by way of relays, and how many of them.
+    relay_runs: BTreeMap<Index, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +74,7 @@ impl CommittedView {
             latencies: BTreeMap::new(),
             capacities: vec![None; validators],
             assigned: vec![0; validators],
+            relay_runs: BTreeMap::new(),
         }
     }
 
@@ -162,6 +165,12 @@ impl CommittedView {
         self.assigned.get(validator.index()).copied().unwrap_or(0)
     }
 
+    /// Accounts with at least one effective fallback request since their last normal one and their last migration,
+    /// and how many; in admission order.
+    pub fn relay_runs(&self) -> impl Iterator<Item = (AccountId, u32)> + '_ {
+        self.relay_runs.iter().map(|(&index, &run)| (self.accounts[index as usize].id, run))
+    }
+
     /// How many accounts are admitted.
     #[must_use]
     pub fn accounts(&self) -> usize {
@@ -181,6 +190,16 @@ impl CommittedView {
     fn change(&mut self, change: &Change) {
         match *change {
             Change::SubDag => {}
+            Change::Relayed { account, run, .. } => {
+                if let Some(index) = self.find(account) {
+                    self.relay_runs.insert(index, run);
+                }
+            }
+            Change::RelayRunEnded { account } => {
+                if let Some(index) = self.find(account) {
+                    self.relay_runs.remove(&index);
+                }
+            }
             Change::Admitted { account, home, key: _ } => {
                 let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
                 let Self { index, accounts, .. } = self;
@@ -222,6 +241,7 @@ impl CommittedView {
             }
             Change::Activated { account, to, anchor, .. } => {
                 if let Some(index) = self.find(account) {
+                    self.relay_runs.remove(&index);
                     let row = &mut self.accounts[index as usize];
                     let from = row.assignment.validator;
                     row.assignment = Assignment { validator: to, anchor, moved: true };

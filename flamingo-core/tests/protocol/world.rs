@@ -3,8 +3,8 @@
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier,
-    Decision, DecisionList, Decline, Evidence, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger,
-    Object, Outcome, Reason, Request, SignedDecision, Statement, Tallied,
+    Decision, DecisionList, Decline, Evidence, FallbackSet, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex,
+    MigrationLedger, Object, Outcome, Reason, RelayAuth, Request, SignedDecision, Statement, Tallied,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
@@ -12,6 +12,7 @@ use flamingo_core::{
 };
 
 pub(crate) const EPOCH: Epoch = Epoch(3);
+pub(crate) const SEED: EpochSeed = EpochSeed([5; 32]);
 pub(crate) const AUTHORITY: PublicKey = PublicKey([0xaa; 32]);
 
 /// A scheme that costs nothing and still tells good from bad: the signature is a hash of key and message, so
@@ -64,10 +65,13 @@ pub(crate) fn params(change: impl FnOnce(&mut RawParams)) -> Params {
     Params::new(raw).unwrap()
 }
 
-pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<Toy> {
+pub(crate) fn config(committee: Committee, params: Params) -> LedgerConfig<Toy> {
     let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
-    let config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission);
-    MigrationLedger::new(config.with_home(HomeFn(home)))
+    LedgerConfig::new(committee, params, Toy, &SEED, admission).with_home(HomeFn(home))
+}
+
+pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<Toy> {
+    MigrationLedger::new(config(committee, params))
 }
 
 pub(crate) fn admission(account: u64) -> Admission {
@@ -86,6 +90,12 @@ pub(crate) fn request(account: u64, nonce: u64, named: u16) -> Request {
         signature: SignatureBytes([0; 64]),
     };
     Request { signature: sign(&key(account), &unsigned.signing_bytes()), ..unsigned }
+}
+
+/// The owner's leave to relay.
+pub(crate) fn relay_auth(request: &Request) -> RelayAuth {
+    let unsigned = RelayAuth::unsigned(request);
+    RelayAuth { signature: sign(&key(request.account.0), &unsigned.signing_bytes()), ..unsigned }
 }
 
 pub(crate) fn latency(account: u64, sequence: u64, entries: &[(u16, u32)]) -> Latency {
@@ -211,6 +221,20 @@ impl World {
     /// A request that names `named`, carried by a certificate of `author` of `round`.
     pub(crate) fn request(&mut self, author: u16, round: u64, account: u64, nonce: u64, named: u16) -> Outcome {
         self.put_at(author, round, Object::Request(&request(account, nonce, named)))
+    }
+
+    /// A fallback request that names `named`, carried by `relay`.
+    pub(crate) fn relay(&mut self, relay: u16, account: u64, nonce: u64, named: u16) -> Outcome {
+        let request = request(account, nonce, named);
+        self.put(relay, Object::Relay { request: &request, auth: &relay_auth(&request) })
+    }
+
+    /// F(a, q, v) for v = A(a), in its order.
+    pub(crate) fn relays(&self, account: u64, nonce: u64) -> Vec<u16> {
+        let (assignee, _) = self.assigned(account);
+        let rule = FallbackSet::new(&SEED, self.ledger.params());
+        let (account, nonce) = (AccountId(account), Nonce(nonce));
+        rule.members(self.ledger.committee(), account, nonce, ValidatorId(assignee)).iter().map(|u| u.0).collect()
     }
 
     /// The first `voters` validators decide to move the account.

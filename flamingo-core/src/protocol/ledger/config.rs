@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::committee::Committee;
 use crate::hash::Domain;
 use crate::params::Params;
+use crate::protocol::fallback::FallbackSet;
 use crate::protocol::home::{HomeRule, RendezvousHome};
 use crate::protocol::sybil::AdmissionCheck;
 use crate::rank::{EpochSeed, KeyedHash};
@@ -22,13 +23,15 @@ pub struct LedgerConfig<S> {
     pub admission: Box<dyn AdmissionCheck>,
     /// Where accounts start.
     pub home: Box<dyn HomeRule>,
+    /// Who may relay.
+    pub relays: FallbackSet,
     /// Keys the account look-up, which no result depends on. Hosts whose clients choose account ids put a private
     /// random key here, so that nobody can fill one bucket.
     pub lookup: KeyedHash,
 }
 
 impl<S> LedgerConfig<S> {
-    /// Homes by stake-weighted rendezvous, and a look-up key, both from `seed`.
+    /// Homes by stake-weighted rendezvous, relay sets and a look-up key, all from `seed`.
     pub fn new(
         committee: Committee,
         params: Params,
@@ -37,6 +40,7 @@ impl<S> LedgerConfig<S> {
         admission: impl AdmissionCheck + 'static,
     ) -> Self {
         Self {
+            relays: FallbackSet::new(seed, &params),
             committee,
             params,
             scheme,

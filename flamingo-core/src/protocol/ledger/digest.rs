@@ -21,6 +21,8 @@ impl<S> MigrationLedger<S> {
         self.hash_accounts(&mut hasher);
         self.hash_validators(&mut hasher);
         self.hash_evidence(&mut hasher);
+        let (ended, next_committee) = self.ended.map_or((0, Digest([0; 32])), |next| (1, next));
+        hasher.u16(ended).digest(&next_committee);
         hasher.finish()
     }
 
@@ -69,8 +71,8 @@ impl<S> MigrationLedger<S> {
 }
 
 /// The fixed-width bytes of an account: one call to the hash instead of seven.
-fn account_bytes(account: &Account) -> [u8; 38] {
-    let mut bytes = [0; 38];
+fn account_bytes(account: &Account) -> [u8; 50] {
+    let mut bytes = [0; 50];
     bytes[..8].copy_from_slice(&account.nonces.base().0.to_le_bytes());
     bytes[8..16].copy_from_slice(&account.nonces.bits().to_le_bytes());
     bytes[16..24].copy_from_slice(&account.anchor.0.to_le_bytes());
@@ -78,6 +80,8 @@ fn account_bytes(account: &Account) -> [u8; 38] {
     bytes[32..34].copy_from_slice(&account.validator.0.to_le_bytes());
     let (moved, ValidatorId(previous)) = account.previous.map_or((0, ValidatorId(0)), |previous| (1, previous));
     bytes[34..36].copy_from_slice(&u16::to_le_bytes(moved));
-    bytes[36..].copy_from_slice(&previous.to_le_bytes());
+    bytes[36..38].copy_from_slice(&previous.to_le_bytes());
+    bytes[38..46].copy_from_slice(&account.fallback_from.0.to_le_bytes());
+    bytes[46..].copy_from_slice(&account.relay_run.to_le_bytes());
     bytes
 }

@@ -22,8 +22,10 @@
 
 mod config;
 mod digest;
+mod epoch;
 mod lists;
 mod records;
+mod relay;
 mod request;
 mod signed;
 
@@ -44,7 +46,7 @@ use super::statement::Statement;
 use super::tally::Tally;
 use super::view::Assignment;
 use crate::committee::Committee;
-use crate::id::{AccountId, Epoch, LeaderRound, ValidatorId};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, ValidatorId};
 use crate::params::Params;
 use crate::signature::SignatureScheme;
 
@@ -67,6 +69,8 @@ pub struct MigrationLedger<S> {
     excluded: BTreeSet<(Index, ValidatorId)>,
     /// Who has declined evidence about which account.
     declined: BTreeSet<(Index, ValidatorId)>,
+    /// The digest of the next committee, once the epoch has ended.
+    ended: Option<Digest>,
     deltas: VecDeque<AssignmentDelta>,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
@@ -101,6 +105,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             live: LiveEvidence::default(),
             excluded: BTreeSet::new(),
             declined: BTreeSet::new(),
+            ended: None,
             deltas: VecDeque::new(),
             next_delta: 0,
             due: Vec::new(),
@@ -116,6 +121,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         self.place.redelivery = begun && leader < self.place.leader;
         if begun && leader <= self.place.leader {
             return Outcome::NoOp(Reason::AlreadyBegun { current: self.place.leader });
+        }
+        if self.ended.is_some() {
+            return Outcome::NoOp(Reason::EpochOver);
         }
         let applied = self.place.sub_dags;
         self.place.leader = leader;
@@ -144,8 +152,12 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if !self.config.committee.contains(author) {
             return Outcome::NoOp(Reason::UnknownAuthor { author });
         }
+        if self.ended.is_some() {
+            return Outcome::NoOp(Reason::EpochOver);
+        }
         let outcome = match object {
             Object::Request(request) => self.request(author, round, request),
+            Object::Relay { request, auth } => self.relay(author, request, auth),
             Object::Header { commit_head } => self.header(author, commit_head),
             Object::Decisions(list) => self.decisions(author, list),
             Object::Accepts(list) => self.accepts(author, list),
@@ -155,6 +167,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             Object::Admission(admission) => self.admission(admission),
             Object::Capacity(capacity) => self.capacity_record(author, capacity),
             Object::Latency(latency) => self.latency_record(latency),
+            Object::EpochEnd(end) => self.epoch_end(end),
         };
         outcome.unwrap_or_else(Outcome::NoOp)
     }
