@@ -171,13 +171,15 @@ impl<S: SignatureScheme> AdmissionTable<S> {
     fn change(&mut self, change: &Change) -> Option<Moved> {
         match *change {
             Change::Admitted { account, home, key } => {
-                let Self { index, rows, .. } = self;
-                let id_of = |index: Index| rows[index as usize].id;
-                if index.get(account, id_of).is_none() && index.insert(account, id_of).is_some() {
-                    let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                    let nonces = NonceWindow::default();
-                    rows.push(Row { id: account, key, assignment, was_mine: false, nonces });
-                }
+                let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
+                let nonces = NonceWindow::default();
+                self.insert(Row { id: account, key, assignment, was_mine: false, nonces });
+                None
+            }
+            Change::Restored { ref state, .. } => {
+                let (id, key, assignment, nonces) = (state.account, state.key, state.assignment(), state.nonces);
+                let was_mine = state.previous == Some(self.me);
+                self.insert(Row { id, key, assignment, was_mine, nonces });
                 None
             }
             Change::Activated { account, to, anchor, nonces, .. } => {
@@ -192,6 +194,14 @@ impl<S: SignatureScheme> AdmissionTable<S> {
             | Change::EvidenceDeclined { .. }
             | Change::Relayed { .. }
             | Change::RelayRunEnded { .. } => None,
+        }
+    }
+
+    fn insert(&mut self, row: Row) {
+        let Self { index, rows, .. } = self;
+        let id_of = |index: Index| rows[index as usize].id;
+        if index.get(row.id, id_of).is_none() && index.insert(row.id, id_of).is_some() {
+            rows.push(row);
         }
     }
 

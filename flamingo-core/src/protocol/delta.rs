@@ -3,6 +3,7 @@
 
 use alloc::boxed::Box;
 
+use super::account_state::AccountState;
 use super::nonce::NonceWindow;
 use crate::id::{AccountId, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
 
@@ -93,6 +94,14 @@ pub enum Change {
         anchor: Round,
         /// The nonces that have taken effect so far: where the new validator's workers start from.
         nonces: NonceWindow,
+    },
+    /// An account as the state had it when its ledger was restored or took over from the epoch before; what comes
+    /// next in the stream changes it.
+    Restored {
+        /// The account.
+        state: Box<AccountState>,
+        /// Who may not receive it for the rest of the epoch, ascending.
+        excluded: Box<[ValidatorId]>,
     },
     /// A request took effect by way of a relay.
     Relayed {

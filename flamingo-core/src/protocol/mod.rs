@@ -16,9 +16,11 @@
 //! | [`AdmissionCheck`], [`HomeRule`] | what the host decides: who may have an account, and where it starts |
 
 mod account;
+mod account_state;
 mod admission;
 mod answer;
 mod collector;
+mod credential;
 mod delta;
 mod epoch;
 mod equivocation;
@@ -30,6 +32,7 @@ mod index;
 mod ledger;
 mod lists;
 mod live;
+mod merkle;
 mod nonce;
 mod object;
 mod outcome;
@@ -42,9 +45,11 @@ mod sybil;
 mod tally;
 mod view;
 
+pub use account_state::AccountState;
 pub use admission::{AdmissionTable, Applied, Moved, Verdict};
 pub use answer::{Acceptance, Decline};
 pub use collector::{CollectRefusal, Collected, SignatureTally};
+pub use credential::{Credential, CredentialError, RootCertificate, StateHead};
 pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
 pub use epoch::EpochEnd;
 pub use equivocation::{EquivocationProof, ProofFault};
@@ -52,7 +57,7 @@ pub use evidence::{Evidence, EvidenceFault, UnsortedSigners};
 pub use fallback::FallbackSet;
 pub use guard::{GuardRefusal, Promise, SigningGuard, SigningPermit, SigningRecord};
 pub use home::{HomeFn, HomeRule, RendezvousHome};
-pub use ledger::{LedgerConfig, MigrationLedger};
+pub use ledger::{Checkpoint, HandOverError, LedgerConfig, MigrationLedger, RestoreError};
 pub use lists::{AcceptList, Decision, DecisionList, ListError};
 pub use nonce::{NonceRefusal, NonceWindow};
 pub use object::{Capacity, Carrier, Latency, LogIndex, Object, UnsortedLatency};

@@ -277,6 +277,15 @@ impl<S: SignatureScheme> RelayTable<S> {
                     pending: None,
                 });
             }
+            Change::Restored { ref state, .. } => self.insert(Row {
+                id: state.account,
+                key: state.key,
+                assignment: state.assignment(),
+                nonces: state.nonces,
+                fallback_from: state.fallback_from,
+                rest_until: LeaderRound(0),
+                pending: None,
+            }),
             Change::Activated { account, to, anchor, nonces, .. } => {
                 let Some(index) = self.find(account) else { return };
                 let row = &mut self.rows[index as usize];

@@ -140,6 +140,29 @@ impl Tally {
         recorded.insert_unique(hash(place), place, |&other| hash(other));
     }
 
+    /// Starts from a snapshot, before the first of its rows.
+    pub(super) fn restore(&mut self, anchor: Round, listed: Vec<bool>) {
+        (self.anchor, self.listed) = (anchor, listed);
+    }
+
+    /// Adds a row of a snapshot. `false` if its statement has one, or if it is recorded and another of the account is.
+    #[must_use]
+    pub(super) fn restore_row(&mut self, row: Row) -> bool {
+        let before = self.rows.len();
+        let place = self.place(row.index, row.from, row.to);
+        if self.rows.len() == before {
+            return false;
+        }
+        if row.recorded {
+            if self.recorded(row.index).is_some() {
+                return false;
+            }
+            self.mark(place);
+        }
+        self.rows[place as usize].stake = row.stake;
+        true
+    }
+
     pub(super) const fn anchor(&self) -> Round {
         self.anchor
     }

@@ -20,6 +20,7 @@
 //! *Steps per sub-DAG.* 1. [`begin`](MigrationLedger::begin) expires. 2. [`apply`](MigrationLedger::apply), once
 //! per object in committed order. 3. [`drain_deltas`](MigrationLedger::drain_deltas).
 
+mod canonical;
 mod config;
 mod digest;
 mod epoch;
@@ -28,12 +29,16 @@ mod records;
 mod relay;
 mod request;
 mod signed;
+mod snapshot;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
 pub use config::LedgerConfig;
+pub use digest::Checkpoint;
+pub use epoch::HandOverError;
+pub use snapshot::RestoreError;
 
 use super::account::{Accounts, LatencyRow};
 use super::delta::{AssignmentDelta, Change, LatencyEntry};
