@@ -12,15 +12,16 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::balancer::{Balancer, Evaluation};
-use crate::id::{AccountId, LeaderRound, Nonce, Round, ValidatorId};
+use crate::id::{AccountId, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
-    AcceptList, AdmissionTable, AssignmentDelta, Carrier, DecisionList, LedgerConfig, LogIndex, MigrationLedger, Moved,
-    Object, Outcome, Request, Verdict,
+    AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, LedgerConfig, LogIndex,
+    MigrationLedger, Moved, Object, Outcome, Request, SignedDecision, Verdict,
 };
 use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
+use crate::signing::{Signable, Signing};
 
 /// One event at the host.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,15 @@ pub enum Input<'a> {
     Certificate(CertificateView<'a>),
     /// The DAG has reached a round.
     Round(Round),
+    /// The answer to an [`Output::Sign`], at any later step. Answered by what was signed, or by [`Output::NotAsked`].
+    Signed {
+        /// What was asked.
+        what: Signable,
+        /// The signature of this validator's key over [`Signable::signing_bytes`].
+        signature: &'a SignatureBytes,
+    },
+    /// Another validator's decision came in. Answered by [`Output::Collected`]; without signatures, by nothing.
+    Decision(&'a SignedDecision),
     /// A sub-DAG was committed; its objects follow. Answered by [`Output::SubDag`].
     SubDag(LeaderRound),
     /// The next object of the current sub-DAG. Answered by [`Output::Applied`].
@@ -117,6 +127,25 @@ pub enum Output {
     },
     /// An anchor was evaluated or skipped, and why.
     Evaluated(Box<Evaluation>),
+    /// Sign this with the validator's key, and hand the signature over by [`Input::Signed`] whenever it is there.
+    Sign(Signable),
+    /// Send this decision of this validator to all others.
+    Decision(SignedDecision),
+    /// What a signed decision, this validator's own included, added to the evidence about its account; evidence goes
+    /// into the next header.
+    Collected {
+        /// Who decided.
+        signer: ValidatorId,
+        /// About which account.
+        account: AccountId,
+        /// What came of it.
+        collected: Collected,
+    },
+    /// Put this acceptance into the next header; should its certificate be lost, into another one.
+    Acceptance(Acceptance),
+    /// A signature came that nobody waits for: not asked for, answered before, of an anchor that was replaced, or of
+    /// evidence that is no longer live.
+    NotAsked(Signable),
     /// What the start of a sub-DAG expired.
     SubDag(Outcome),
     /// What a committed object did; execute the request if it says so.
@@ -134,8 +163,8 @@ pub enum Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Persist {
-    /// A decision list of this anchor is about to leave: after a restart no list of this or an older anchor may.
-    /// Hand it to [`Flamingo::resume_after`].
+    /// A decision list, or signed decisions, of this anchor are about to leave: after a restart none of this or an
+    /// older anchor may. Hand it to [`Flamingo::resume_after`].
     DecidedAnchor(Round),
 }
 
@@ -168,6 +197,8 @@ pub struct Flamingo<S, P> {
     builder: LoadFieldsBuilder,
     batches: Vec<(BatchId, BatchLoad)>,
     spare: Vec<BatchLoad>,
+    /// Where decisions and acceptances travel under signatures and not in lists.
+    signing: Option<Signing<S>>,
     outputs: VecDeque<Output>,
 }
 
@@ -186,14 +217,26 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             builder: LoadFieldsBuilder::new(),
             batches: Vec::new(),
             spare: Vec::new(),
+            signing: None,
             outputs: VecDeque::new(),
             params,
         }
     }
 
+    /// The same with decisions and acceptances under signatures of their own, per account: they are asked for by
+    /// [`Output::Sign`], and headers carry no lists. What others put into the log counts either way.
+    #[must_use]
+    pub fn with_signatures(self) -> Self {
+        let signing = Signing::new(self.me, &self.ledger, self.balancer.last_anchor());
+        Self { signing: Some(signing), ..self }
+    }
+
     /// After a restart: the anchor persisted last. The host then hands over the committed log from its beginning.
     pub fn resume_after(&mut self, anchor: Round) {
         self.balancer.resume_after(anchor);
+        if let Some(signing) = &mut self.signing {
+            signing.resume_after(&self.params, self.ledger.committee().epoch(), anchor);
+        }
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
@@ -223,7 +266,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 if let Some(evaluation) = self.balancer.round(round) {
                     self.emit(Output::Evaluated(Box::new(evaluation)));
                 }
+                self.ask_decisions();
             }
+            Input::Signed { what, signature } => self.signed(what, *signature),
+            Input::Decision(decision) => self.collect(decision),
             Input::SubDag(leader) => {
                 let outcome = self.ledger.begin(leader);
                 self.emit(Output::SubDag(outcome));
@@ -290,6 +336,58 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.emit(Output::Header(Box::new(HeaderParts { load, decisions, accepts })));
     }
 
+    /// Under signatures, the newest anchor's decisions.
+    fn ask_decisions(&mut self) {
+        let Some(signing) = &mut self.signing else { return };
+        signing.open(self.balancer.last_anchor());
+        if let Some(list) = self.balancer.take_decision_list() {
+            signing.ask(&list, &mut self.outputs);
+        }
+    }
+
+    /// Under signatures, what the log just showed to be live and to name this validator.
+    fn ask_acceptances(&mut self) {
+        if self.signing.is_none() {
+            return;
+        }
+        while let Some(list) = self.balancer.take_accept_list() {
+            for &account in list.accounts() {
+                let statements = self.ledger.evidence(account).map(|(statement, _)| statement);
+                let mut mine = statements.filter(|live| live.anchor == list.anchor() && live.to == self.me);
+                self.outputs.extend(mine.next().map(|statement| Output::Sign(Signable::Acceptance(statement))));
+            }
+        }
+    }
+
+    fn signed(&mut self, what: Signable, signature: SignatureBytes) {
+        match what {
+            Signable::Decision(statement) => {
+                let signing = self.signing.as_mut();
+                match signing.and_then(|signing| signing.release(&statement, signature)) {
+                    Some(decision) => {
+                        self.emit(Output::Decision(decision));
+                        self.collect(&decision);
+                    }
+                    None => self.emit(Output::NotAsked(what)),
+                }
+            }
+            Signable::Acceptance(statement) => {
+                let live = self.ledger.evidence(statement.account).any(|(live, _)| live == statement);
+                let wanted = live && statement.to == self.me;
+                let acceptance = Acceptance { statement, signature };
+                self.emit(if wanted { Output::Acceptance(acceptance) } else { Output::NotAsked(what) });
+            }
+        }
+    }
+
+    /// On lists nothing collects decisions; one that comes all the same is dropped.
+    fn collect(&mut self, decision: &SignedDecision) {
+        let Some(signing) = &mut self.signing else { return };
+        let collected = signing.collect(decision);
+        let (signer, account) = (decision.signer, decision.statement.account);
+        self.emit(Output::Collected { signer, account, collected });
+    }
+
     /// Everyone follows the ledger. The readers take every delta: they saw all before it.
     fn follow(&mut self) {
         let Self { ledger, balancer, table, outputs, .. } = self;
@@ -298,5 +396,6 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             outputs.extend(table.apply(&delta).purge.map(Output::Purge));
             outputs.push_back(Output::Delta(delta));
         }
+        self.ask_acceptances();
     }
 }

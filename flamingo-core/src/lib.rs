@@ -18,6 +18,7 @@ pub mod protocol;
 pub mod rank;
 pub mod signal;
 mod signature;
+mod signing;
 pub mod wire;
 
 pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};
@@ -29,3 +30,4 @@ pub use rank::EpochSeed;
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
 pub use signature::{KeyError, NoSignatures, SignatureScheme};
+pub use signing::Signable;

@@ -3,13 +3,13 @@
 
 use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
-    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, Decision, DecisionList, HomeFn, LedgerConfig, LogIndex,
-    Moved, Object, Outcome, Request, Verdict,
+    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision, DecisionList,
+    HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, Request, SignedDecision, Statement, Verdict,
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use flamingo_core::{
     AccountId, BatchId, Committee, Digest, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member, NoSignatures, Nonce,
-    Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    Output, Params, Persist, PublicKey, RawParams, Round, Signable, SignatureBytes, ValidatorId,
 };
 
 const EPOCH: Epoch = Epoch(7);
@@ -23,19 +23,26 @@ fn params() -> Params {
     Params::new(raw).unwrap()
 }
 
+type Facade = Flamingo<NoSignatures, CappedShedding>;
+
 struct Host {
-    flamingo: Flamingo<NoSignatures, CappedShedding>,
+    flamingo: Facade,
     index: u64,
 }
 
 impl Host {
     /// v0 with accounts 0 to 9 at home and a capacity of 20 tx/s; the others have 40.
     fn new() -> Self {
+        Self::of(0, |flamingo| flamingo)
+    }
+
+    /// The same at validator `me`, with changes.
+    fn of(me: u16, change: impl FnOnce(Facade) -> Facade) -> Self {
         let members = (0..4).map(|at| Member { key: PublicKey([at; 32]), stake: 1 }).collect();
         let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
         let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
         let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
-        let flamingo = Flamingo::new(ValidatorId(0), config, CappedShedding::new(&params(), &SEED));
+        let flamingo = change(Flamingo::new(ValidatorId(me), config, CappedShedding::new(&params(), &SEED)));
         let mut host = Self { flamingo, index: 0 };
         host.step(Input::SubDag(LeaderRound(1)));
         for author in 0..4 {
@@ -52,6 +59,24 @@ impl Host {
     fn step(&mut self, input: Input<'_>) -> Vec<Output> {
         self.flamingo.step(input);
         core::iter::from_fn(|| self.flamingo.poll_output()).collect()
+    }
+
+    /// Ten rounds of certificates, up to the anchor 10; everything that comes out when it is reached.
+    fn run_to_the_anchor(&mut self) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        for round in 1..=10 {
+            for author in 0..4 {
+                let load = load(author, round);
+                let (author, round) = (ValidatorId(author), Round(round));
+                self.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
+            }
+            self.step(Input::SubDag(LeaderRound(round + 1)));
+            outputs = self.step(Input::Round(Round(round + 1)));
+            if !outputs.is_empty() {
+                break;
+            }
+        }
+        outputs
     }
 
     fn commit(&mut self, author: u16, object: Object<'_>) -> Vec<Output> {
@@ -134,19 +159,8 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
         if let Some(anchor) = resume {
             host.flamingo.resume_after(anchor);
         }
-        let mut evaluated = 0;
-        for round in 1..=10 {
-            for author in 0..4 {
-                let load = load(author, round);
-                let (author, round) = (ValidatorId(author), Round(round));
-                let outputs =
-                    host.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
-                assert!(matches!(outputs.as_slice(), [Output::Certificate { .. }]));
-            }
-            host.step(Input::SubDag(LeaderRound(round + 1)));
-            let outputs = host.step(Input::Round(Round(round + 1)));
-            evaluated += outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
-        }
+        let outputs = host.run_to_the_anchor();
+        let evaluated = outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
         (host.step(Input::Propose { round: Round(11), at_us: 11_000_000 }), evaluated)
     };
     let (outputs, evaluated) = run(None);
@@ -180,4 +194,97 @@ fn a_migration_comes_out_in_order() {
     assert_eq!(host.flamingo.ledger().assignment(account).unwrap().validator, to);
     let outputs = host.step(Input::Request(&request(3, 0)));
     assert!(matches!(outputs.as_slice(), [Output::Verdict { verdict: Verdict::Moved(_), .. }]), "{outputs:?}");
+}
+
+const SIGNATURE: SignatureBytes = SignatureBytes([5; 64]);
+
+fn asked(outputs: &[Output]) -> Vec<Signable> {
+    let sign = |output: &Output| if let Output::Sign(what) = output { Some(*what) } else { None };
+    outputs.iter().filter_map(sign).collect()
+}
+
+/// Under signatures: the anchor is persisted before any decision is asked to be signed, a decision goes out when its
+/// signature is there, and only then; headers carry no lists.
+#[test]
+fn decisions_are_asked_for_and_answered_later() {
+    let mut host = Host::of(0, Facade::with_signatures);
+    let outputs = host.run_to_the_anchor();
+    let [Output::Evaluated(_), Output::Persist(persist), signs @ ..] = outputs.as_slice() else {
+        panic!("{outputs:?}")
+    };
+    assert_eq!(*persist, Persist::DecidedAnchor(Round(10)));
+    let asked = asked(signs);
+    assert!(asked.len() == signs.len() && asked.len() > 1, "{signs:?}");
+    let Signable::Decision(statement) = asked[1] else { panic!("{asked:?}") };
+    assert_eq!((statement.epoch, statement.from, statement.anchor), (EPOCH, ValidatorId(0), Round(10)));
+    assert_eq!(asked[1].signing_bytes(), statement.signing_bytes());
+
+    // Much later, out of order; once; and nothing that was not asked for.
+    let outputs = host.step(Input::Propose { round: Round(11), at_us: 11_000_000 });
+    let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!((parts.decisions.as_ref(), parts.accepts.as_ref()), (None, None));
+    let other = Signable::Decision(Statement { to: ValidatorId(statement.to.0 % 3 + 1), ..statement });
+    assert_eq!(host.step(Input::Signed { what: other, signature: &SIGNATURE }), [Output::NotAsked(other)]);
+    let decision = SignedDecision { statement, signer: ValidatorId(0), signature: SIGNATURE };
+    let (signer, account) = (ValidatorId(0), statement.account);
+    let collected = Output::Collected { signer, account, collected: Collected::Counted { stake: 1 } };
+    let outputs = host.step(Input::Signed { what: asked[1], signature: &SIGNATURE });
+    assert_eq!(outputs, [Output::Decision(decision), collected]);
+    assert_eq!(host.step(Input::Signed { what: asked[1], signature: &SIGNATURE }), [Output::NotAsked(asked[1])]);
+}
+
+/// After a restart nothing of an anchor that may have left is asked for again.
+#[test]
+fn a_restarted_validator_does_not_sign_twice() {
+    let resume = |mut flamingo: Facade| {
+        flamingo.resume_after(Round(10));
+        flamingo
+    };
+    for mut host in [Host::of(0, |new| resume(new.with_signatures())), Host::of(0, |new| resume(new).with_signatures())]
+    {
+        assert_eq!(host.run_to_the_anchor(), []);
+    }
+}
+
+/// The whole life under signatures, at the old and the new validator: decisions of three make evidence, the log shows
+/// it, the receiver is asked for its acceptance, and the log moves the account.
+#[test]
+fn a_migration_under_signatures() {
+    let mut old = Host::of(0, Facade::with_signatures);
+    let what = asked(&old.run_to_the_anchor())[0];
+    let Signable::Decision(statement) = what else { panic!("{what:?}") };
+    let mut new = Host::of(statement.to.0, Facade::with_signatures);
+    let by = |signer| SignedDecision { statement, signer: ValidatorId(signer), signature: SIGNATURE };
+    old.step(Input::Signed { what, signature: &SIGNATURE });
+    old.step(Input::Decision(&by(2)));
+    let stranger = CollectRefusal::UnknownSigner { signer: ValidatorId(9) };
+    let outputs = old.step(Input::Decision(&by(9)));
+    let [Output::Collected { collected, .. }] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!(*collected, Collected::Refused(stranger));
+    let outputs = old.step(Input::Decision(&by(3)));
+    let [Output::Collected { collected: Collected::Evidence(evidence), .. }] = outputs.as_slice() else {
+        panic!("{outputs:?}")
+    };
+
+    for host in [&mut old, &mut new] {
+        host.step(Input::SubDag(LeaderRound(12)));
+    }
+    let live = old.commit(2, Object::Evidence(evidence));
+    assert!(matches!(live[..], [Output::Applied { outcome: Outcome::EvidenceLive { .. }, .. }, Output::Delta(_)]));
+    let live = new.commit(2, Object::Evidence(evidence));
+    let what = Signable::Acceptance(statement);
+    assert_eq!(asked(&live), [what]);
+
+    let outputs = new.step(Input::Signed { what, signature: &SIGNATURE });
+    let [Output::Acceptance(acceptance)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!(old.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "not the receiver");
+    for host in [&mut old, &mut new] {
+        let outputs = host.commit(3, Object::Acceptance(acceptance));
+        let Output::Applied { outcome, .. } = outputs[0] else { panic!("{outputs:?}") };
+        assert_eq!(outcome, Outcome::Activated { to: statement.to });
+        assert_eq!(host.flamingo.ledger().assignment(statement.account).unwrap().validator, statement.to);
+    }
+    assert_eq!(new.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "over");
+    let outputs = new.commit(3, Object::Acceptance(acceptance));
+    assert!(matches!(outputs.as_slice(), [Output::Applied { outcome: Outcome::NoOp(Reason::NoLiveEvidence), .. }]));
 }

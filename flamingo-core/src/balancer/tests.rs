@@ -241,6 +241,8 @@ fn accept_lists() {
     }
     let expired = Change::EvidenceExpired { account: AccountId(9), to: ME, anchor: Round(10), excluded: true };
     bench.commit(31, expired);
+    bench.commit(31, live(8, 1, 10));
+    bench.commit(31, Change::EvidenceDeclined { account: AccountId(8), to: ME, anchor: Round(10) });
     let first = bench.balancer.take_accept_list().unwrap();
     assert_eq!(accounts(Some(first.clone())), Some((10, vec![0, 1, 2])));
     assert_eq!(accounts(bench.balancer.take_accept_list()), Some((10, vec![4])));

@@ -207,6 +207,12 @@ impl<S> MigrationLedger<S> {
         &self.config.params
     }
 
+    /// How signatures are checked.
+    #[must_use]
+    pub const fn scheme(&self) -> &S {
+        &self.config.scheme
+    }
+
     /// ℓ of the current sub-DAG; 0 before the first.
     #[must_use]
     pub const fn leader_round(&self) -> LeaderRound {
