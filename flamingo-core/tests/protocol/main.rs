@@ -7,6 +7,8 @@ mod admission;
 mod boundary;
 mod bytes;
 mod collector;
+mod credentials;
+mod epoch;
 mod evidence;
 mod guard;
 mod model;
@@ -18,6 +20,6 @@ mod relay_table;
 mod requests;
 mod scripts;
 mod signed;
+mod snapshot;
 mod strict;
-
 mod world;

@@ -19,6 +19,7 @@ pub(crate) struct Rules {
     pub(crate) ttl: u64,
     pub(crate) grace: u64,
     pub(crate) window: u64,
+    pub(crate) fallback_gate: u64,
 }
 
 #[derive(Clone)]
@@ -35,6 +36,8 @@ pub(crate) struct Model {
     /// (validator, anchor, leader round of the activation) per account, oldest first.
     pub(crate) assignments: BTreeMap<u64, Vec<(u16, u64, u64)>>,
     pub(crate) effective: BTreeSet<(u64, u64)>,
+    /// Leader rounds of effective fallbacks, per account.
+    pub(crate) fallbacks: BTreeMap<u64, Vec<u64>>,
     lists: BTreeSet<(u16, u64)>,
     votes: BTreeMap<Statement, BTreeSet<u16>>,
     pub(crate) recorded: BTreeSet<Statement>,
@@ -53,6 +56,7 @@ impl Model {
             leaders: Vec::new(),
             assignments: BTreeMap::new(),
             effective: BTreeSet::new(),
+            fallbacks: BTreeMap::new(),
             lists: BTreeSet::new(),
             votes: BTreeMap::new(),
             recorded: BTreeSet::new(),
@@ -252,5 +256,24 @@ impl Model {
             && (validator == author || in_grace)
             && !too_old
             && self.effective.insert((account, nonce))
+    }
+
+    /// Whether a well-signed fallback request of the epoch takes effect. `member`: its carrier is in F.
+    pub(crate) fn relay(&mut self, member: bool, request: &Request) -> bool {
+        let (account, nonce) = (request.account.0, request.nonce.0);
+        let Some((validator, _)) = self.assignment(account) else { return false };
+        let gap = |last: &u64| self.leader() - last >= self.rules.fallback_gate;
+        let highest = self.effective.range((account, 0)..=(account, u64::MAX)).next_back().map(|&(_, nonce)| nonce);
+        let too_old = highest.is_some_and(|highest| nonce + self.rules.window <= highest);
+        let effective = request.named.0 == validator
+            && member
+            && self.fallbacks.get(&account).and_then(|all| all.last()).is_none_or(gap)
+            && !too_old
+            && self.effective.insert((account, nonce));
+        if effective {
+            let leader = self.leader();
+            self.fallbacks.entry(account).or_default().push(leader);
+        }
+        effective
     }
 }

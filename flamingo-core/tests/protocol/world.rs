@@ -4,7 +4,7 @@ use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier,
     Decision, DecisionList, Decline, Evidence, FallbackSet, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex,
-    MigrationLedger, Object, Outcome, Reason, RelayAuth, Request, SignedDecision, Statement, Tallied,
+    MigrationLedger, Object, Outcome, QuorumSignatures, Reason, RelayAuth, Request, SignedDecision, Statement, Tallied,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
@@ -147,7 +147,7 @@ pub(crate) fn decline(statement: Statement) -> Decline {
 /// One ledger and the next free place in its log.
 pub(crate) struct World {
     pub(crate) ledger: MigrationLedger<Toy>,
-    next: u64,
+    pub(crate) next: u64,
 }
 
 impl World {
@@ -158,6 +158,12 @@ impl World {
 
     pub(crate) fn with(stakes: &[u64], params: Params) -> Self {
         Self { ledger: ledger(committee(stakes), params), next: 0 }
+    }
+
+    /// A world at the same place of its log, with an empty ledger.
+    pub(crate) fn at(other: &Self) -> Self {
+        let (committee, params) = (other.ledger.committee().clone(), other.ledger.params().clone());
+        Self { ledger: ledger(committee, params), next: other.next }
     }
 
     pub(crate) fn begin(&mut self, leader: u64) -> Outcome {
@@ -289,4 +295,15 @@ pub(crate) fn nothing_accepted(with: impl FnOnce(&mut Accepted)) -> Outcome {
 
 pub(crate) const fn no_op(reason: Reason) -> Outcome {
     Outcome::NoOp(reason)
+}
+
+/// The stakes of a committee of this world.
+pub(crate) fn committee_of(committee: &Committee) -> Vec<u64> {
+    committee.members().iter().map(|member| member.stake).collect()
+}
+
+/// The signatures of the first `signers` validators.
+pub(crate) fn quorum_signatures(signers: u16, message: &[u8]) -> QuorumSignatures {
+    let signature = |signer| (ValidatorId(signer), sign(&validator_key(signer), message));
+    QuorumSignatures::new((0..signers).map(signature).collect())
 }

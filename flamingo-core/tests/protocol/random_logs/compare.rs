@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flamingo_core::protocol::{Carrier, LogIndex, Outcome, Reason};
+use flamingo_core::protocol::{Carrier, FallbackSet, LogIndex, Outcome, Reason};
 use flamingo_core::{AccountId, Round, ValidatorId};
 use rand::RngExt;
 
-use super::generate::{Owned, Run};
+use super::generate::{GATE, Owned, Run};
 use super::hits::Hits;
-use crate::world::{self, EPOCH, key, sign};
+use crate::world::{self, EPOCH, SEED, key, sign};
 
 impl Run {
     /// Applies to the ledger and to the model, and compares.
@@ -71,6 +71,17 @@ impl Run {
                 assert_eq!(outcome == Outcome::Executed, expected, "{outcome:?}");
                 hits.add("grace used", u64::from(expected && current != Some(author)));
             }
+            Owned::Relay(request, auth) => {
+                let key = key(request.account.0);
+                let good = request.epoch == EPOCH
+                    && sign(&key, &request.signing_bytes()) == request.signature
+                    && sign(&key, &auth.signing_bytes()) == auth.signature
+                    && auth.covers(request);
+                let rule = FallbackSet::new(&SEED, self.ledger.params());
+                let relays = rule.members(self.ledger.committee(), request.account, request.nonce, request.named);
+                let expected = good && self.model.relay(relays.contains(&ValidatorId(author)), request);
+                assert_eq!(matches!(outcome, Outcome::Relayed { .. }), expected, "{outcome:?}");
+            }
             Owned::Capacity(_) | Owned::Latency(_) => {}
         }
     }
@@ -100,6 +111,9 @@ impl Run {
                 let expected = self.model.excluded.contains(&(account, validator));
                 assert_eq!(self.ledger.excluded(id, ValidatorId(validator)), expected);
             }
+            // P3 of Flamingo §4.3, second clause.
+            let fallbacks = self.model.fallbacks.get(&account).map_or(&[][..], |all| all);
+            assert!(fallbacks.windows(2).all(|pair| pair[1] - pair[0] >= GATE));
             let history: Vec<_> = self.model.assignments.get(&account).into_iter().flatten().collect();
             assert!(history.windows(2).all(|pair| pair[0].1 < pair[1].1 && pair[0].0 != pair[1].0));
             let back = history.iter().enumerate().any(|(at, now)| history[..at].iter().any(|then| then.0 == now.0));

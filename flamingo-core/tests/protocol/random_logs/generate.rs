@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Admission, Capacity, Carrier, DecisionList, Decline, Evidence, Latency, LogIndex,
-    MigrationLedger, Object, Outcome, Request, Statement,
+    MigrationLedger, Object, Outcome, RelayAuth, Request, Statement,
 };
-use flamingo_core::{Epoch, LeaderRound, Nonce, Params, PublicKey, SignatureBytes, ValidatorId};
+use flamingo_core::{Digest, Epoch, LeaderRound, Nonce, Params, PublicKey, SignatureBytes, ValidatorId};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ use super::hits::Hits;
 use crate::model::{Model, Rules};
 use crate::world::{
     EPOCH, Toy, accept_list, acceptance, admission, committee, decision_list, decline, evidence, latency, ledger,
-    params, request, signed, statement,
+    params, relay_auth, request, signed, statement,
 };
 
 /// An object that owns what it carries, so that a log can be kept.
@@ -31,6 +31,7 @@ pub(crate) enum Owned {
     Acceptance(Acceptance),
     Decline(Decline),
     Request(Request),
+    Relay(Request, RelayAuth),
 }
 
 impl Owned {
@@ -46,6 +47,7 @@ impl Owned {
             Self::Acceptance(acceptance) => Object::Acceptance(acceptance),
             Self::Decline(decline) => Object::Decline(decline),
             Self::Request(request) => Object::Request(request),
+            Self::Relay(request, auth) => Object::Relay { request, auth },
         }
     }
 }
@@ -72,6 +74,7 @@ pub(crate) struct Run {
 }
 
 pub(crate) const PERIOD: u64 = 12;
+pub(crate) const GATE: u64 = 5;
 pub(crate) const GRACES: [u64; 3] = [0, 7, 100];
 pub(crate) const STAKES: [&[u64]; 4] = [&[1; 4], &[1, 2, 3, 4], &[1; 7], &[5, 1, 1, 1, 1]];
 
@@ -79,7 +82,7 @@ pub(crate) fn small(grace: u64, window: u8) -> Params {
     params(|raw| {
         raw.anchor_period = PERIOD;
         (raw.window_rounds, raw.frontier_lag, raw.freshness_rounds, raw.evidence_ttl) = (2, 1, 5, 4);
-        (raw.client_timer_rounds, raw.fallback_gate, raw.delivery_rounds) = (1, 5, 1);
+        (raw.client_timer_rounds, raw.fallback_gate, raw.delivery_rounds) = (1, GATE, 1);
         (raw.grace_rounds, raw.nonce_window, raw.max_capacity_utps, raw.max_list_entries) = (grace, window, 100, 12);
     })
 }
@@ -97,6 +100,7 @@ impl Run {
             ttl: 4,
             grace,
             window: u64::from(window),
+            fallback_gate: GATE,
         };
         let validators = stakes.len() as u16;
         let run = Self {
@@ -319,7 +323,15 @@ impl Run {
             1 => Request { epoch: Epoch(9), ..good },
             _ => good,
         };
-        (author, Owned::Request(request))
+        if self.chance(75) {
+            return (author, Owned::Request(request));
+        }
+        let auth = match self.random.random_range(0..30) {
+            0 => RelayAuth { signature: SignatureBytes([0; 64]), ..relay_auth(&request) },
+            1 => relay_auth(&Request { operation: Digest([8; 32]), ..request }),
+            _ => relay_auth(&request),
+        };
+        (self.validator(), Owned::Relay(request, auth))
     }
 
     /// Something that stood in the log before, whatever became of it.

@@ -72,6 +72,10 @@ pub(crate) const WANTED: &[&str] = &[
     "GraceOver",
     "NonceUsed",
     "NonceTooOld",
+    "Relayed",
+    "RelayAuthMismatch",
+    "NotARelay",
+    "FallbackTooSoon",
     // Situations.
     "two live evidences of one account",
     "evidence by lists met signatures",
@@ -79,6 +83,7 @@ pub(crate) const WANTED: &[&str] = &[
     "grace used",
     "moved back to an earlier validator",
     "re-delivered tail",
+    "restored",
 ];
 
 #[derive(Default)]

@@ -5,12 +5,14 @@ mod compare;
 mod generate;
 mod hits;
 mod replicas;
+mod restores;
 
 use generate::Run;
 use hits::{Hits, WANTED};
 use replicas::{check_deltas, check_readers, feed, feed_with_crashes};
+use restores::feed_with_restores;
 
-use crate::world::{committee, ledger};
+use crate::world::{committee, config, ledger};
 
 /// The ledger equals the naive model on every object, and its replicas equal it.
 ///
@@ -35,6 +37,11 @@ fn random_logs_agree_with_the_model_and_among_replicas() {
         feed(&mut twin, &run.log, &mut hits);
         assert_eq!(twin.digest(), digest, "seed {seed}: same log");
         assert_eq!(twin.drain_deltas().collect::<Vec<_>>(), deltas, "seed {seed}: same deltas");
+
+        if seed % 3 == 0 {
+            let restored = feed_with_restores(config(committee(&stakes), params.clone()), &run.log, &mut hits);
+            assert_eq!(restored.digest(), digest, "seed {seed}: a crash at every step");
+        }
 
         let mut crashed = ledger(committee(&stakes), params);
         feed_with_crashes(&mut crashed, &run.log, &mut run.random, &mut hits);
