@@ -1,8 +1,8 @@
 //! The facade for hosts that run everything of one validator in one process: worker, primary and committed log.
 //!
-//! *What it is.* [`WorkerMeter`], [`AdmissionTable`], [`Balancer`] and [`MigrationLedger`] joined: inputs go to
-//! whom they concern, deltas of the ledger to everyone, and outputs into one queue. Hosts whose parts live in
-//! different processes use the four directly.
+//! *What it is.* [`WorkerMeter`], [`AdmissionTable`], [`RelayTable`], [`Balancer`] and [`MigrationLedger`] joined:
+//! inputs go to whom they concern, deltas of the ledger to everyone, and outputs into one queue. Hosts whose parts live
+//! in different processes use the five directly.
 //! *Contract.* One [`step`](Flamingo::step) per event, then [`poll_output`](Flamingo::poll_output) until it is
 //! empty, in that order. Outputs are in the order in which the host executes them; a [`Persist`] comes before the
 //! output that binds what it says.
@@ -12,12 +12,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::balancer::{Balancer, Evaluation};
-use crate::id::{AccountId, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
+use crate::id::{AccountId, Digest, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
     AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, LedgerConfig, LogIndex,
-    MigrationLedger, Moved, Object, Outcome, Request, SignedDecision, Verdict,
+    MigrationLedger, Moved, Object, Outcome, RelayAuth, RelayTable, Request, RestoreError, SignedDecision, Verdict,
 };
 use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
@@ -29,6 +29,23 @@ use crate::signing::{Signable, Signing};
 pub enum Input<'a> {
     /// A client hands in a request. Answered by [`Output::Verdict`].
     Request(&'a Request),
+    /// A client hands in a fallback request. Answered by [`Output::Verdict`]. On
+    /// [`Verdict::RelayAccept`](crate::protocol::Verdict::RelayAccept) it goes into a batch, but not into the
+    /// `requests` of [`Sealed`](Self::Sealed): it is no load of this validator.
+    Relay {
+        /// The request.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
+    /// The certificate that carried a relayed copy was garbage-collected without being committed. Answered by
+    /// [`Output::Verdict`], as for a new copy.
+    RelayCollected {
+        /// The request.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
     /// A batch was sealed with these requests, all of which were accepted.
     Sealed {
         /// The host's name for the batch.
@@ -96,7 +113,7 @@ pub struct BatchId(pub u64);
 pub enum Output {
     /// Make this durable before executing any later output.
     Persist(Persist),
-    /// Answer the client; on [`Verdict::Accept`] put the request into the open batch.
+    /// Answer the client; on [`Verdict::Accept`] and [`Verdict::RelayAccept`] put the request into the open batch.
     Verdict {
         /// Whose request.
         account: AccountId,
@@ -193,6 +210,7 @@ pub struct Flamingo<S, P> {
     ledger: MigrationLedger<S>,
     balancer: Balancer<P>,
     table: AdmissionTable<S>,
+    relays: RelayTable<S>,
     meter: WorkerMeter,
     builder: LoadFieldsBuilder,
     batches: Vec<(BatchId, BatchLoad)>,
@@ -206,13 +224,40 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Validator `me`, at the start of the epoch.
     #[must_use]
     pub fn new(me: ValidatorId, config: LedgerConfig<S>, policy: P) -> Self {
-        let params = config.params.clone();
-        let (epoch, lookup) = (config.committee.epoch(), config.lookup);
-        Self {
+        Self::over(me, MigrationLedger::new(config), policy)
+    }
+
+    /// The same after a restart, from what the host stored last: a [`snapshot`](MigrationLedger::snapshot), its root and
+    /// the last log index. The host then hands over the log from there, or from anywhere before. Relays rest, and
+    /// anchors whose snapshot lies before the restored state are skipped.
+    ///
+    /// # Errors
+    /// The bytes are not the state with that root.
+    pub fn restore(
+        me: ValidatorId,
+        config: LedgerConfig<S>,
+        policy: P,
+        snapshot: &[u8],
+        root: &Digest,
+        last: Option<LogIndex>,
+    ) -> Result<Self, RestoreError> {
+        let mut flamingo = Self::over(me, MigrationLedger::restore(config, snapshot, root, last)?, policy);
+        flamingo.relays.rest();
+        Ok(flamingo)
+    }
+
+    /// The same over a ledger from which nothing was drained yet, such as the one of the
+    /// [next epoch](MigrationLedger::hand_over).
+    #[must_use]
+    pub fn over(me: ValidatorId, ledger: MigrationLedger<S>, policy: P) -> Self {
+        let (committee, params, scheme) = (ledger.committee(), ledger.params().clone(), ledger.scheme());
+        let (relays, lookup) = (ledger.relays(), ledger.lookup());
+        let mut flamingo = Self {
             me,
-            balancer: Balancer::with_lookup(me, &config.committee, &params, policy, lookup),
-            table: AdmissionTable::new(me, epoch, &params, config.scheme.clone(), lookup),
-            ledger: MigrationLedger::new(config),
+            balancer: Balancer::with_lookup(me, committee, &params, policy, lookup),
+            table: AdmissionTable::new(me, committee.epoch(), &params, scheme.clone(), lookup),
+            relays: RelayTable::new(me, committee.clone(), &params, scheme.clone(), relays, lookup),
+            ledger,
             meter: WorkerMeter::new(),
             builder: LoadFieldsBuilder::new(),
             batches: Vec::new(),
@@ -220,7 +265,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             signing: None,
             outputs: VecDeque::new(),
             params,
-        }
+        };
+        flamingo.follow();
+        flamingo
     }
 
     /// The same with decisions and acceptances under signatures of their own, per account: they are asked for by
@@ -244,6 +291,14 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         match input {
             Input::Request(request) => {
                 let verdict = self.table.admit(request);
+                self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
+            }
+            Input::Relay { request, auth } => {
+                let verdict = self.relays.admit(request, auth);
+                self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
+            }
+            Input::RelayCollected { request, auth } => {
+                let verdict = self.relays.collected(request, auth);
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
             Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
@@ -279,6 +334,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 let outcome = self.ledger.apply(at, carrier, object);
                 self.emit(Output::Applied { at, outcome });
                 self.follow();
+                self.settle(carrier.author, object, outcome);
             }
         }
     }
@@ -388,11 +444,23 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.emit(Output::Collected { signer, account, collected });
     }
 
+    /// The relay's door hears what became of requests.
+    fn settle(&mut self, author: ValidatorId, object: Object<'_>, outcome: Outcome) {
+        let (Object::Request(request) | Object::Relay { request, .. }) = object else { return };
+        if outcome.executes() {
+            self.relays.executed(request.account, request.nonce);
+        }
+        if author == self.me && matches!(object, Object::Relay { .. }) {
+            self.relays.committed(request.account, request.nonce);
+        }
+    }
+
     /// Everyone follows the ledger. The readers take every delta: they saw all before it.
     fn follow(&mut self) {
-        let Self { ledger, balancer, table, outputs, .. } = self;
+        let Self { ledger, balancer, table, relays, outputs, .. } = self;
         for delta in ledger.drain_deltas() {
             let _ = balancer.delta(&delta);
+            let _ = relays.apply(&delta);
             outputs.extend(table.apply(&delta).purge.map(Output::Purge));
             outputs.push_back(Output::Delta(delta));
         }

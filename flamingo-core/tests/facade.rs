@@ -1,10 +1,11 @@
 //! The facade: one validator's parts joined, outputs in the order in which the host executes them.
-#![allow(clippy::unwrap_used, reason = "helpers outside #[test] functions may fail loudly, too")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers outside #[test] functions may fail loudly, too")]
 
 use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
     AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision, DecisionList,
-    HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, Request, SignedDecision, Statement, Verdict,
+    FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request,
+    SignedDecision, Statement, Verdict,
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use flamingo_core::{
@@ -287,4 +288,76 @@ fn a_migration_under_signatures() {
     assert_eq!(new.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "over");
     let outputs = new.commit(3, Object::Acceptance(acceptance));
     assert!(matches!(outputs.as_slice(), [Output::Applied { outcome: Outcome::NoOp(Reason::NoLiveEvidence), .. }]));
+}
+
+/// The first relay of account 3.
+fn relay_host() -> Host {
+    let members = (0..4).map(|at| Member { key: PublicKey([at; 32]), stake: 1 }).collect();
+    let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(&committee, AccountId(3), Nonce(0), ValidatorId(0))[0];
+    Host::of(me.0, |flamingo| flamingo)
+}
+
+fn fallback(host: &mut Host, nonce: u64) -> Verdict {
+    let request = request(3, nonce);
+    let auth = RelayAuth::unsigned(&request);
+    let outputs = host.step(Input::Relay { request: &request, auth: &auth });
+    let [Output::Verdict { verdict, .. }] = outputs[..] else { panic!("{outputs:?}") };
+    verdict
+}
+
+/// A fallback request passes the relay's door, its fate in the log opens the door again, and a collected copy goes in
+/// once more.
+#[test]
+fn fallback_requests_pass_by_the_relays_door() {
+    let mut host = relay_host();
+    assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
+    let pending = Verdict::RelayRefused(RelayRefusal::Pending { nonce: Nonce(0) });
+    assert_eq!(fallback(&mut host, 1), pending);
+    let (request, verdict) = (request(3, 0), Verdict::RelayAccept);
+    let auth = RelayAuth::unsigned(&request);
+    let outputs = host.step(Input::RelayCollected { request: &request, auth: &auth });
+    assert_eq!(outputs, [Output::Verdict { account: AccountId(3), nonce: Nonce(0), verdict }]);
+
+    // The assignee carries it after all.
+    let outputs = host.commit(0, Object::Request(&request));
+    assert!(matches!(outputs[..], [Output::Applied { outcome: Outcome::Executed, .. }]));
+    let outputs = host.step(Input::RelayCollected { request: &request, auth: &auth });
+    assert_eq!(outputs, [Output::Verdict { account: AccountId(3), nonce: Nonce(0), verdict: Verdict::Duplicate }]);
+    // R_f = 4.
+    let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
+    assert_eq!(fallback(&mut host, 1), resting);
+    host.step(Input::SubDag(LeaderRound(5)));
+    assert_eq!(fallback(&mut host, 1), Verdict::RelayAccept);
+}
+
+/// A host that stored snapshot, root and index goes on from there: the ledger is the same, accounts are known at every
+/// door, and relays rest.
+#[test]
+fn a_facade_restores_from_what_was_stored() {
+    let mut host = relay_host();
+    host.commit(0, Object::Request(&request(3, 0)));
+    let ledger = host.flamingo.ledger();
+    let (snapshot, root, last) = (ledger.snapshot(), ledger.digest(), ledger.last_index());
+    let config = || {
+        let committee = ledger.committee().clone();
+        let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
+        config.with_home(HomeFn(|_, _| ValidatorId(0)))
+    };
+    let policy = || CappedShedding::new(&params(), &SEED);
+    let wrong = Flamingo::restore(ValidatorId(1), config(), policy(), &snapshot, &Digest([0; 32]), last);
+    assert!(wrong.is_err());
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(ledger.committee(), AccountId(3), Nonce(0), ValidatorId(0))[0];
+    let restored = Flamingo::restore(me, config(), policy(), &snapshot, &root, last).unwrap();
+    let mut again = Host { flamingo: restored, index: 0 };
+    assert_eq!(again.flamingo.ledger().digest(), root);
+    let told: Vec<_> = core::iter::from_fn(|| again.flamingo.poll_output()).collect();
+    assert!(told.iter().all(|output| matches!(output, Output::Delta(_))), "who follows starts anew, too");
+    let outputs = again.commit(0, Object::Request(&request(3, 1)));
+    assert!(matches!(outputs[..], [Output::Applied { outcome: Outcome::NoOp(Reason::AlreadyApplied { .. }), .. }]));
+    assert_eq!(fallback(&mut again, 0), Verdict::Duplicate);
+    let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
+    assert_eq!(fallback(&mut again, 1), resting);
 }

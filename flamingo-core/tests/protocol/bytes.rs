@@ -1,13 +1,16 @@
 //! Canonical bytes: vectors that pin the formats, and decoders under mutation.
 
 use flamingo_core::protocol::{
-    AcceptList, Acceptance, Admission, Capacity, Decision, DecisionList, Decline, EquivocationProof, Evidence, Latency,
-    LatencyEntry, ListError, Request, SignedDecision, SigningRecord, Statement, UnsortedLatency, UnsortedSigners,
+    AcceptList, Acceptance, Admission, Capacity, Credential, Decision, DecisionList, Decline, EpochEnd,
+    EquivocationProof, Evidence, Latency, LatencyEntry, ListError, QuorumSignatures, RelayAuth, Request,
+    RootCertificate, SignedDecision, SigningRecord, Statement, UnsortedLatency, UnsortedSigners,
 };
 use flamingo_core::wire::{Reader, WireError};
-use flamingo_core::{AccountId, Digest, Epoch, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
+use flamingo_core::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::snapshot::rich;
 
 const MAX: u32 = 100;
 
@@ -76,6 +79,28 @@ fn sample_proof() -> EquivocationProof {
     EquivocationProof::new(sample_signed(), SignedDecision { statement: other, ..sample_signed() }).unwrap()
 }
 
+fn sample_auth() -> RelayAuth {
+    RelayAuth { signature: SignatureBytes([0xe2; 64]), ..RelayAuth::unsigned(&sample_request()) }
+}
+
+fn sample_quorum() -> QuorumSignatures {
+    QuorumSignatures::new([0, 1, 3].map(|v| (ValidatorId(v), SignatureBytes([0xe3; 64]))).to_vec())
+}
+
+fn sample_end() -> EpochEnd {
+    let (next_committee, root) = (Digest([0xd1; 32]), Digest([0xd2; 32]));
+    EpochEnd { epoch: Epoch(3), next_committee, root, signatures: sample_quorum() }
+}
+
+fn sample_root() -> RootCertificate {
+    let (leader, root) = (LeaderRound(122), Digest([0xd2; 32]));
+    RootCertificate { epoch: Epoch(3), leader, root, signatures: sample_quorum() }
+}
+
+fn sample_credential() -> Credential {
+    rich().ledger.checkpoint().credential(AccountId(7)).unwrap()
+}
+
 fn encoded(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(&mut bytes);
@@ -117,6 +142,15 @@ fn vectors_are_pinned() {
         ("decline signing bytes", hex(&Decline::signing_bytes(&statement))),
         ("signing record", hex(&encoded(|out| sample_record().encode(out)))),
         ("equivocation proof", hex(&encoded(|out| sample_proof().encode(out)))),
+        ("relay auth", hex(&encoded(|out| sample_auth().encode(out)))),
+        ("relay auth signing bytes", hex(&sample_auth().signing_bytes())),
+        ("epoch end", hex(&encoded(|out| sample_end().encode(out)))),
+        ("epoch end signing bytes", hex(&sample_end().signing_bytes())),
+        ("root certificate", hex(&encoded(|out| sample_root().encode(out)))),
+        ("root certificate signing bytes", hex(&sample_root().signing_bytes())),
+        ("credential", hex(&encoded(|out| sample_credential().encode(out)))),
+        ("root", hex(&rich().ledger.digest().0)),
+        ("snapshot", hex(&rich().ledger.snapshot())),
     ];
     let text: String = vectors.iter().map(|(name, bytes)| format!("{name}: {bytes}\n")).collect();
     let pinned = include_str!("../testdata/vectors.hex");
@@ -137,6 +171,16 @@ fn objects_read_back() {
     assert_eq!(DecisionList::decode(&mut Reader::new(&bytes), MAX), Ok(sample_decisions()));
     let bytes = encoded(|out| sample_accepts().encode(out));
     assert_eq!(AcceptList::decode(&mut Reader::new(&bytes), MAX), Ok(sample_accepts()));
+    let bytes = encoded(|out| sample_auth().encode(out));
+    assert_eq!(bytes.len(), RelayAuth::ENCODED_LEN);
+    assert_eq!(RelayAuth::decode(&mut Reader::new(&bytes)), Ok(sample_auth()));
+    let bytes = encoded(|out| sample_end().encode(out));
+    assert_eq!(EpochEnd::decode(&mut Reader::new(&bytes), 4), Ok(sample_end()));
+    assert!(EpochEnd::decode(&mut Reader::new(&bytes), 2).is_err(), "more signers than members");
+    let bytes = encoded(|out| sample_root().encode(out));
+    assert_eq!(RootCertificate::decode(&mut Reader::new(&bytes), 4), Ok(sample_root()));
+    let bytes = encoded(|out| sample_credential().encode(out));
+    assert_eq!(Credential::decode(&mut Reader::new(&bytes)), Ok(sample_credential()));
     let bytes = encoded(|out| sample_statement().encode(out));
     assert_eq!(bytes.len(), Statement::ENCODED_LEN);
     assert_eq!(Statement::decode(&mut Reader::new(&bytes)), Ok(sample_statement()));
@@ -291,6 +335,10 @@ fn check(kind: usize, bytes: &[u8]) -> bool {
         8 => one(bytes, SignedDecision::decode, SignedDecision::encode),
         9 => one(bytes, EquivocationProof::decode, EquivocationProof::encode),
         10 => one(bytes, SigningRecord::decode, SigningRecord::encode),
+        11 => one(bytes, RelayAuth::decode, RelayAuth::encode),
+        12 => one(bytes, |reader| EpochEnd::decode(reader, 4), EpochEnd::encode),
+        13 => one(bytes, |reader| RootCertificate::decode(reader, 4), RootCertificate::encode),
+        14 => one(bytes, Credential::decode, Credential::encode),
         _ => one(bytes, |reader| AcceptList::decode(reader, MAX), AcceptList::encode),
     }
 }
@@ -308,6 +356,10 @@ fn sample(kind: usize) -> Vec<u8> {
         8 => encoded(|out| sample_signed().encode(out)),
         9 => encoded(|out| sample_proof().encode(out)),
         10 => encoded(|out| sample_record().encode(out)),
+        11 => encoded(|out| sample_auth().encode(out)),
+        12 => encoded(|out| sample_end().encode(out)),
+        13 => encoded(|out| sample_root().encode(out)),
+        14 => encoded(|out| sample_credential().encode(out)),
         _ => encoded(|out| sample_accepts().encode(out)),
     }
 }
@@ -317,10 +369,11 @@ fn sample(kind: usize) -> Vec<u8> {
 #[test]
 fn decoders_accept_one_encoding_and_survive_the_rest() {
     let mut random = ChaCha8Rng::seed_from_u64(0xf1a);
-    for kind in 0..12 {
+    for kind in 0..16 {
         let (mut accepted, mut rejected) = (0, 0);
+        let good = sample(kind);
         for round in 0..4000 {
-            let mut bytes = sample(kind);
+            let mut bytes = good.clone();
             match round % 4 {
                 0 => {
                     bytes = vec![0; random.random_range(0..120)];

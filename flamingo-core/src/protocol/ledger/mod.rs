@@ -42,6 +42,7 @@ pub use snapshot::RestoreError;
 
 use super::account::{Accounts, LatencyRow};
 use super::delta::{AssignmentDelta, Change, LatencyEntry};
+use super::fallback::FallbackSet;
 use super::index::Index;
 use super::live::{Due, LiveEvidence};
 use super::nonce::NonceWindow;
@@ -53,6 +54,7 @@ use super::view::Assignment;
 use crate::committee::Committee;
 use crate::id::{AccountId, Digest, Epoch, LeaderRound, ValidatorId};
 use crate::params::Params;
+use crate::rank::KeyedHash;
 use crate::signature::SignatureScheme;
 
 /// The ledger. One per replica; equal logs give equal ledgers, and equal [`digest`](Self::digest)s.
@@ -211,6 +213,16 @@ impl<S> MigrationLedger<S> {
     #[must_use]
     pub const fn scheme(&self) -> &S {
         &self.config.scheme
+    }
+
+    /// Who may relay.
+    #[must_use]
+    pub const fn relays(&self) -> FallbackSet {
+        self.config.relays
+    }
+
+    pub(crate) const fn lookup(&self) -> KeyedHash {
+        self.config.lookup
     }
 
     /// ℓ of the current sub-DAG; 0 before the first.
