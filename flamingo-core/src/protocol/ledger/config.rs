@@ -7,6 +7,7 @@ use crate::hash::Domain;
 use crate::params::Params;
 use crate::protocol::fallback::FallbackSet;
 use crate::protocol::home::{HomeRule, RendezvousHome};
+use crate::protocol::rules::Rules;
 use crate::protocol::sybil::AdmissionCheck;
 use crate::rank::{EpochSeed, KeyedHash};
 
@@ -28,6 +29,8 @@ pub struct LedgerConfig<S> {
     /// Keys the account look-up, which no result depends on. Hosts whose clients choose account ids put a private
     /// random key here, so that nobody can fill one bucket.
     pub lookup: KeyedHash,
+    /// The rules: the default, or in tests weakened ones.
+    pub rules: Rules,
 }
 
 impl<S> LedgerConfig<S> {
@@ -47,6 +50,7 @@ impl<S> LedgerConfig<S> {
             admission: Box::new(admission),
             home: Box::new(RendezvousHome::new(seed)),
             lookup: KeyedHash::new(seed, Domain("flamingo/account-lookup/v1")),
+            rules: Rules::default(),
         }
     }
 

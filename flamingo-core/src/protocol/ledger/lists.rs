@@ -7,6 +7,7 @@ use crate::protocol::index::Index;
 use crate::protocol::lists::{AcceptList, Decision, DecisionList};
 use crate::protocol::live::Live;
 use crate::protocol::outcome::{Accepted, Outcome, Reason, Tallied};
+use crate::protocol::rules::Guard;
 use crate::protocol::statement::Statement;
 use crate::protocol::tally::Vote;
 use crate::signature::SignatureScheme;
@@ -17,7 +18,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         self.check_epoch(list.epoch())?;
         self.check_length(list.entries().len())?;
         self.check_fresh(list.anchor())?;
-        if !self.tally.open(list.anchor(), author) {
+        if !self.tally.open(list.anchor(), author) && self.config.rules.hold(Guard::FirstList) {
             return Err(Reason::SecondList);
         }
         let mut tallied = Tallied::default();
@@ -42,7 +43,10 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let index = self.eligible(entry, anchor)?;
         let (stake, quorum) = (self.config.committee.stake(author), self.config.committee.quorum());
         match self.tally.vote(index, entry.from, entry.to, stake, quorum) {
-            Vote::AlreadyRecorded => return Err(Ineligible::Recorded),
+            Vote::AlreadyRecorded if self.config.rules.hold(Guard::RecordedOnce) => return Err(Ineligible::Recorded),
+            Vote::AlreadyRecorded => {
+                self.record(index, entry, anchor);
+            }
             Vote::Counted => {}
             Vote::Quorum => {
                 *evidence += 1;
@@ -61,7 +65,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if row.validator != from {
             return Err(Ineligible::NotAssigned { current: row.validator });
         }
-        if anchor <= row.anchor {
+        if anchor <= row.anchor && self.config.rules.hold(Guard::AnchorOrder) {
             return Err(Ineligible::OldAnchor { current: row.anchor });
         }
         if !self.config.committee.contains(to) {
@@ -88,8 +92,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         deadline
     }
 
-    /// Acceptances: each activates if live evidence of that account and anchor names the author. Live evidence is
-    /// eligible (the invariant of `LiveEvidence`), so A(a) = v_old and r above the anchor of A(a) need no look.
+    /// Acceptances: each activates if live and eligible evidence of that account and anchor names the author.
     pub(super) fn accepts(&mut self, author: ValidatorId, list: &AcceptList) -> Result<Outcome, Reason> {
         self.check_epoch(list.epoch())?;
         self.check_length(list.accounts().len())?;
@@ -100,6 +103,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
                 Some(index) => match self.live.get(index, list.anchor()) {
                     None => &mut accepted.no_live_evidence,
                     Some(evidence) if evidence.to != author => &mut accepted.not_receiver,
+                    Some(evidence) if !self.still_eligible(index, list.anchor(), evidence) => {
+                        &mut accepted.no_live_evidence
+                    }
                     Some(_) => {
                         self.activate(index, author, list.anchor());
                         &mut accepted.activated
@@ -111,9 +117,20 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if accepted.activated == 0 { Err(Reason::NothingAccepted(accepted)) } else { Ok(Outcome::Accepted(accepted)) }
     }
 
+    /// A(a) = v_old and r above the anchor of A(a). All live evidence is, as long as an activation drops the rest
+    /// (the invariant of `LiveEvidence`); asked again because moving an account on a broken invariant would be worse.
+    pub(super) fn still_eligible(&self, index: Index, anchor: Round, evidence: &Live) -> bool {
+        let row = self.accounts.row(index);
+        row.validator == evidence.from && (anchor > row.anchor || !self.config.rules.hold(Guard::AnchorOrder))
+    }
+
     /// A(a) ← (v_new, r). Other live evidence of the account goes without exclusion: its receivers did no wrong.
     pub(super) fn activate(&mut self, index: Index, to: ValidatorId, anchor: Round) {
-        self.live.drop_account(index);
+        if self.config.rules.hold(Guard::DropOvertaken) {
+            self.live.drop_account(index);
+        } else {
+            self.live.remove(index, anchor);
+        }
         let row = self.accounts.row_mut(index);
         let from = row.validator;
         row.activate(to, anchor, self.place.leader);
@@ -121,7 +138,15 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         self.emit(Change::Activated { account: self.accounts.id(index), from, to, anchor, nonces });
     }
 
-    /// What `begin` expires. v_new is excluded for a if it was heard: it knew of Π, spoke, and did not accept.
+    /// Whether v_new is excluded for a when Π expires: it was heard, so it knew of Π, spoke, and did not accept
+    /// although it could have.
+    fn excludes(&self, index: Index, anchor: Round, evidence: &Live) -> bool {
+        let rules = self.config.rules;
+        let heard = self.heard[evidence.to.index()] >= evidence.leader || !rules.hold(Guard::HeardExclusion);
+        heard && (self.still_eligible(index, anchor, evidence) || !rules.hold(Guard::EligibleExclusion))
+    }
+
+    /// What `begin` expires.
     pub(super) fn expire(&mut self, applied: u64) -> Outcome {
         let mut due = core::mem::take(&mut self.due);
         let (epoch, accounts) = (self.config.committee.epoch(), &self.accounts);
@@ -133,7 +158,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         for (_, _, index, anchor) in due.drain(..) {
             let Some(evidence) = self.live.remove(index, anchor) else { continue };
             let to = evidence.to;
-            let excluded = self.heard[to.index()] >= evidence.leader;
+            let excluded = self.excludes(index, anchor, &evidence);
             if excluded {
                 self.excluded.insert((index, to));
                 exclusions += 1;

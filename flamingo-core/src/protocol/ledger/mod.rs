@@ -195,6 +195,33 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 }
 
+/// For tests that explore what may happen next.
+#[cfg(feature = "test-util")]
+impl<S> MigrationLedger<S> {
+    /// A copy of the committed state, without deltas that wait, under `config`, which has to be of the same epoch,
+    /// committee and parameters.
+    #[must_use]
+    pub fn fork(&self, config: LedgerConfig<S>) -> Self {
+        debug_assert_eq!(config.committee.digest(), self.config.committee.digest(), "another committee");
+        Self {
+            config,
+            place: self.place,
+            accounts: self.accounts.clone(),
+            latencies: self.latencies.clone(),
+            capacities: self.capacities.clone(),
+            heard: self.heard.clone(),
+            tally: self.tally.clone(),
+            live: self.live.clone(),
+            excluded: self.excluded.clone(),
+            declined: self.declined.clone(),
+            ended: self.ended,
+            deltas: VecDeque::new(),
+            next_delta: self.next_delta,
+            due: Vec::new(),
+        }
+    }
+}
+
 /// What the committed state says.
 impl<S> MigrationLedger<S> {
     /// The committee.

@@ -8,6 +8,7 @@ use crate::protocol::evidence::{Evidence, EvidenceFault};
 use crate::protocol::index::Index;
 use crate::protocol::lists::Decision;
 use crate::protocol::outcome::{Outcome, Reason};
+use crate::protocol::rules::Guard;
 use crate::protocol::statement::Statement;
 use crate::signature::SignatureScheme;
 
@@ -25,7 +26,12 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let index = self.eligible(&decision, anchor)?;
         if let Some(row) = self.tally.recorded(index) {
             let same = (row.from, row.to) == (from, to);
-            return Err(if same { Reason::Recorded } else { Reason::OtherRecorded { to: row.to } });
+            if !same {
+                return Err(Reason::OtherRecorded { to: row.to });
+            }
+            if self.config.rules.hold(Guard::RecordedOnce) {
+                return Err(Reason::Recorded);
+            }
         }
         evidence.verify(&self.config.committee, &self.config.scheme)?;
         self.tally.enter(anchor, index, from, to);
@@ -61,12 +67,17 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         Ok(Outcome::Declined { by: to })
     }
 
-    /// The account of live evidence that states exactly this.
+    /// The account of live evidence that states exactly this, and is eligible.
     fn live_evidence(&self, statement: &Statement) -> Result<Index, Reason> {
         self.check_epoch(statement.epoch)?;
         let index = self.accounts.find(statement.account).ok_or(Reason::UnknownAccount)?;
         match self.live.get(index, statement.anchor) {
-            Some(live) if (live.from, live.to) == (statement.from, statement.to) => Ok(index),
+            Some(live)
+                if (live.from, live.to) == (statement.from, statement.to)
+                    && self.still_eligible(index, statement.anchor, live) =>
+            {
+                Ok(index)
+            }
             _ => Err(Reason::NoLiveEvidence),
         }
     }
