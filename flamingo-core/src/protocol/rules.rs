@@ -18,6 +18,8 @@ pub enum Guard {
     HeardExclusion,
     /// Only an author's first list for an anchor counts.
     FirstList,
+    /// The anchor of a decision lies at most T_fresh committed rounds back.
+    Fresh,
     /// A statement becomes evidence at most once, whoever signed it. Without this guard every set of signatures would
     /// be evidence of its own, which is also what a D(Π) over the signatures would come to.
     RecordedOnce,

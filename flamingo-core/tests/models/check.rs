@@ -29,7 +29,7 @@ impl Model for Alphabet {
     fn init_states(&self) -> Vec<State> {
         let start = Arc::new(self.start());
         let (ledger, digest) = (start.clone(), start.digest());
-        vec![State { start, ledger, observer: Observer::default(), digest, log: Log::default() }]
+        vec![State { start, ledger, observer: Observer::of(self.only), digest, log: Log::default() }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Steps>) {

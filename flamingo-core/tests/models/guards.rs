@@ -20,6 +20,37 @@ fn aba_without_order_and_drop() {
     explore("no order, no drop", without(&[Guard::AnchorOrder, Guard::DropOvertaken], MOVES)).breaks(Claim::Assignment);
 }
 
+/// The ABA hole once more: evidence v0 → v2 under signatures that was held back while the account went to v1 and
+/// back. Freshness and order each close it.
+#[test]
+fn aba_with_evidence_held_back() {
+    let guards = &[Guard::AnchorOrder, Guard::Fresh];
+    let alphabet = Alphabet { signed: true, only: Some(Claim::Assignment), ..without(guards, MOVES) };
+    explore("evidence held back", alphabet).breaks(Claim::Assignment);
+}
+
+/// With freshness gone, order still keeps assignments in order.
+#[test]
+fn order_backs_freshness() {
+    let alphabet = Alphabet { signed: true, only: Some(Claim::Assignment), ..without(&[Guard::Fresh], MOVES) };
+    explore("no freshness", alphabet).sound(&[]);
+}
+
+/// What freshness alone is for: the tally forgets an anchor that is stale, and then the same evidence, committed
+/// again, would live again.
+#[test]
+fn stale_evidence_revives() {
+    let alphabet = Alphabet { signed: true, ..without(&[Guard::Fresh], &[12, 18]) };
+    explore("stale evidence", alphabet).breaks(Claim::Once);
+}
+
+/// A D(Π) over the signatures: the same statement under other signatures is evidence again.
+#[test]
+fn every_set_of_signatures() {
+    let alphabet = Alphabet { signed: true, ..without(&[Guard::RecordedOnce], MOVES) };
+    explore("digest over signatures", alphabet).breaks(Claim::Once);
+}
+
 /// With the drop at activation, `r > anchor of A(a)` is a second line: no log of this alphabet needs it.
 #[test]
 fn order_backs_the_drop() {

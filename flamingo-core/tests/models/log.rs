@@ -9,8 +9,11 @@ use flamingo_core::protocol::{
 };
 use flamingo_core::{AccountId, Committee, Digest, EpochSeed, LeaderRound, Params, Round, ValidatorId};
 
-use crate::observer::Observer;
-use crate::world::{self, AUTHORITY, Toy, accept_list, admission, decision_list, params, request};
+use crate::observer::{Claim, Observer};
+use crate::world::{
+    self, AUTHORITY, Toy, accept_list, acceptance, admission, decision_list, decline, evidence, params, request,
+    statement,
+};
 
 pub(crate) const PERIOD: u64 = 12;
 pub(crate) const FRESHNESS: u64 = 5;
@@ -26,6 +29,8 @@ pub(crate) struct Alphabet {
     pub(crate) accounts: &'static [u64],
     /// Validators that decisions move accounts to.
     pub(crate) receivers: &'static [u16],
+    /// Evidence, acceptances and declines under signatures instead of lists.
+    pub(crate) signed: bool,
     /// Leader rounds that sub-DAGs may have: each to the next or, for a jump, the one after it.
     pub(crate) leaders: &'static [u64],
     /// Lists that a faulty validator puts into the log per anchor.
@@ -33,6 +38,8 @@ pub(crate) struct Alphabet {
     /// Nonces of the requests; none for logs without requests.
     pub(crate) nonces: &'static [u64],
     pub(crate) rules: Rules,
+    /// The only claim looked at; all of them if none.
+    pub(crate) only: Option<Claim>,
     pub(crate) params: Params,
     pub(crate) committee: Committee,
 }
@@ -46,10 +53,12 @@ pub(crate) fn alphabet() -> Alphabet {
         faulty: &[2],
         accounts: &[0],
         receivers: &[0, 1, 2],
+        signed: false,
         leaders: &[12, 24, 36],
         faulty_lists: 1,
         nonces: &[],
         rules: Rules::default(),
+        only: None,
         params: small(|_| {}),
         committee: world::committee(stakes),
     }
@@ -74,7 +83,13 @@ pub(crate) enum Step {
     /// A decision list: (account, from, to) at the open anchor.
     Decide { author: u16, anchor: u64, moves: Vec<(u64, u16, u16)> },
     /// An accept list.
-    Accept { author: u16, anchor: u64, accounts: Vec<u64> },
+    Accept { author: u16, anchor: u64, account: u64 },
+    /// Evidence for (account, from, to) under the signatures of `signers`.
+    Prove { anchor: u64, account: u64, from: u16, to: u16, signers: Vec<u16> },
+    /// A signed acceptance, carried by v0.
+    TakeOver(Statement),
+    /// A signed decline, carried by v0.
+    Refuse(Statement),
     /// A header that states a commit head.
     Header { author: u16, head: u64 },
     /// A request in a certificate of `author` of the round before the leader's.
@@ -174,9 +189,15 @@ impl Alphabet {
             Step::Decide { author, anchor, ref moves } => {
                 put(author, Object::Decisions(&decision_list(anchor, moves)));
             }
-            Step::Accept { author, anchor, ref accounts } => {
-                put(author, Object::Accepts(&accept_list(anchor, accounts)));
+            Step::Accept { author, anchor, account } => {
+                put(author, Object::Accepts(&accept_list(anchor, &[account])));
             }
+            Step::Prove { anchor, account, from, to, ref signers } => {
+                let evidence = evidence(statement(anchor, account, from, to), signers.iter().copied());
+                put(0, Object::Evidence(&evidence));
+            }
+            Step::TakeOver(statement) => put(0, Object::Acceptance(&acceptance(statement))),
+            Step::Refuse(statement) => put(0, Object::Decline(&decline(statement))),
             Step::Header { author, head } => put(author, Object::Header { commit_head: LeaderRound(head) }),
             Step::Request { author, account, nonce } => {
                 put(author, Object::Request(&request(account, nonce, author)));
@@ -190,7 +211,11 @@ impl Alphabet {
         let leader = ledger.leader_round().0;
         let above = self.leaders.iter().copied().filter(|&next| next > leader).take(2);
         out.extend(above.map(|next| vec![Step::SubDag(next)]));
-        self.decisions(state, leader, out);
+        if self.signed {
+            self.evidence(state, leader, out);
+        } else {
+            self.decisions(state, leader, out);
+        }
         for &account in self.accounts {
             let assigned = ledger.assignment(AccountId(account)).unwrap().validator.0;
             for (statement, deadline) in ledger.evidence(AccountId(account)) {
@@ -231,11 +256,31 @@ impl Alphabet {
         }
     }
 
+    /// Evidence objects for every anchor so far: what a quorum signed may be held back. An honest validator signs one
+    /// statement per account and anchor; all may sign before the evidence that they make is seen.
+    fn evidence(&self, state: &State, leader: u64, out: &mut Vec<Steps>) {
+        let quorums: &[&[u16]] = &[&[0, 1], &[0, 2], &[0, 1, 2]];
+        for anchor in self.leaders.iter().copied().filter(|anchor| anchor % PERIOD == 0 && *anchor <= leader) {
+            for &account in self.accounts {
+                let from = state.ledger.assignment(AccountId(account)).unwrap().validator.0;
+                for &to in self.receivers.iter().filter(|&&to| to != from) {
+                    let honest = |signer: &u16| !self.faulty.contains(signer);
+                    let free = |signer: &u16| state.observer.may_sign(*signer, (account, anchor, from, to));
+                    for quorum in quorums.iter().filter(|quorum| quorum.iter().filter(|s| honest(s)).all(free)) {
+                        out.push(vec![Step::Prove { anchor, account, from, to, signers: quorum.to_vec() }]);
+                    }
+                }
+            }
+        }
+    }
+
     /// What may follow evidence. Headers of others than the receiver change nothing that is looked at here.
     fn answers(&self, state: &State, statement: Statement, since: u64, out: &mut Vec<Steps>) {
-        let Statement { account, to, anchor, .. } = statement;
-        let accept = Step::Accept { author: to.0, anchor: anchor.0, accounts: vec![account.0] };
-        out.push(vec![accept]);
+        let to = statement.to;
+        out.push(vec![self.accept(statement)]);
+        if self.signed {
+            out.push(vec![Step::Refuse(statement)]);
+        }
         let leader = state.ledger.leader_round().0;
         if since == leader {
             return;
@@ -247,8 +292,17 @@ impl Alphabet {
         // An honest header that states a head carries acceptances of all it knows by then.
         let live = self.accounts.iter().flat_map(|&account| state.ledger.evidence(AccountId(account)));
         let known = live.filter(|(other, deadline)| other.to == to && deadline.0 - TTL < leader);
-        let accepts =
-            known.map(|(s, _)| Step::Accept { author: to.0, anchor: s.anchor.0, accounts: vec![s.account.0] });
+        let accepts = known.map(|(statement, _)| self.accept(statement));
         out.push(accepts.chain([Step::Header { author: to.0, head: leader - 1 }]).collect());
+    }
+
+    /// The receiver's acceptance.
+    const fn accept(&self, statement: Statement) -> Step {
+        let Statement { account, to, anchor, .. } = statement;
+        if self.signed {
+            Step::TakeOver(statement)
+        } else {
+            Step::Accept { author: to.0, anchor: anchor.0, account: account.0 }
+        }
     }
 }

@@ -35,12 +35,16 @@ pub(crate) enum Claim {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Observer {
     pub(crate) broken: Option<Claim>,
+    /// The only claim looked at, if not all are.
+    pub(crate) only: Option<Claim>,
     /// Statements that were evidence.
     evidence: BTreeSet<Key>,
     /// Sub-DAGs since live evidence came to exist, and its deadline.
     waiting: BTreeMap<Key, (u8, u64)>,
     /// Who listed a statement of the open anchor, a bit per validator.
     listed: BTreeMap<Key, u16>,
+    /// Which statement of (account, anchor) is known under an author's signature.
+    signed: BTreeMap<(u64, u64, u16), (u16, u16)>,
     /// How many lists an author has in the log for the open anchor.
     lists: BTreeMap<(u16, u64), u8>,
     /// Where an account was before.
@@ -58,8 +62,17 @@ impl Observer {
         self.left.contains(&(account, validator))
     }
 
+    pub(crate) fn of(only: Option<Claim>) -> Self {
+        Self { only, ..Self::default() }
+    }
+
+    /// Whether `signer` signed no other statement of the account and anchor.
+    pub(crate) fn may_sign(&self, signer: u16, (account, anchor, from, to): Key) -> bool {
+        self.signed.get(&(account, anchor, signer)).is_none_or(|&other| other == (from, to))
+    }
+
     fn hold(&mut self, claim: Claim, holds: bool) {
-        if !holds && self.broken.is_none() {
+        if !holds && self.broken.is_none() && self.only.is_none_or(|only| only == claim) {
             self.broken = Some(claim);
         }
     }
@@ -82,7 +95,16 @@ impl Observer {
                 }
             }
             Step::Request { account, nonce, .. } => self.request(before, *account, *nonce, after),
-            Step::Accept { .. } | Step::Header { .. } => {}
+            Step::Prove { anchor, account, from, to, signers } => {
+                let key = (*account, *anchor, *from, *to);
+                let listed = self.listed.get(&key).copied().unwrap_or(0);
+                let came_to_exist = deltas.iter().any(|delta| matches!(delta.change, Change::EvidenceLive { .. }));
+                if came_to_exist {
+                    self.listed.insert(key, signers.iter().fold(listed, |bits, signer| bits | 1 << signer));
+                    self.signed.extend(signers.iter().map(|&signer| ((*account, *anchor, signer), (*from, *to))));
+                }
+            }
+            Step::Accept { .. } | Step::TakeOver(_) | Step::Refuse(_) | Step::Header { .. } => {}
         }
         let mut moved = BTreeSet::new();
         for delta in deltas {
@@ -137,11 +159,18 @@ impl Observer {
                 self.waiting.retain(|&(a, r, ..), _| (a, r) != (account.0, anchor.0));
                 self.hold(Claim::Exclusion, !excluded || alphabet.faulty.contains(&to.0));
             }
+            Change::EvidenceDeclined { account, anchor, .. } => {
+                self.waiting.retain(|&(a, r, ..), _| (a, r) != (account.0, anchor.0));
+            }
             Change::Activated { account, from, to, anchor, .. } => {
                 let held = before.assignment(account).unwrap();
                 let mut live = before.evidence(account).map(|(statement, _)| statement);
                 let evidence = live.any(|s| (s.from, s.to, s.anchor) == (from, to, anchor));
-                let accepted = matches!(step, Step::Accept { author, .. } if *author == to.0);
+                let accepted = match step {
+                    Step::Accept { author, .. } => *author == to.0,
+                    Step::TakeOver(statement) => statement.to == to,
+                    _ => false,
+                };
                 let in_order = held.validator == from && anchor > held.anchor;
                 self.hold(Claim::Assignment, evidence && accepted && in_order);
                 self.waiting.retain(|&(a, ..), _| a != account.0);

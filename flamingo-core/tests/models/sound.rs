@@ -31,3 +31,11 @@ fn requests() {
     let leaders = &[12, 24];
     explore("requests", Alphabet { leaders, nonces: &[0, 1], params, ..alphabet() }).sound(&[BACK]);
 }
+
+/// The same claims for evidence, acceptances and declines under signatures.
+#[test]
+fn signed_objects() {
+    explore("signed, three anchors", Alphabet { signed: true, ..alphabet() }).sound(&[BACK]);
+    let leaders = &[12, 13, 14, 15, 30];
+    explore("signed, to the end", Alphabet { signed: true, leaders, ..alphabet() }).sound(&[EXCLUDED]);
+}

@@ -178,7 +178,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             Err(Reason::NotAnAnchor { anchor_period: params.anchor_period })
         } else if anchor.0 > leader.0 {
             Err(Reason::AnchorAhead { leader })
-        } else if leader > last {
+        } else if leader > last && self.config.rules.hold(Guard::Fresh) {
             Err(Reason::AnchorStale { last })
         } else {
             Ok(())
