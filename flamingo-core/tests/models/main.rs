@@ -8,6 +8,7 @@ mod check;
 mod guards;
 mod log;
 mod observer;
+mod relay;
 mod sound;
 #[path = "../protocol/world.rs"]
 #[allow(dead_code, reason = "shared with the other tests of the committed side")]
