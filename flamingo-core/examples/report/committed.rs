@@ -7,7 +7,7 @@ use allocation_counter::measure;
 use ed25519_dalek::{Signer, SigningKey};
 use flamingo_core::protocol::{
     Admission, AdmitAll, Carrier, Decision, DecisionList, Evidence, HomeRule, LedgerConfig, LogIndex, MigrationLedger,
-    Object, Request, Statement,
+    Object, QuorumSignatures, Request, Statement,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Ed25519, Epoch, EpochSeed, LeaderRound, Member, NoSignatures, Nonce, Params,
@@ -180,7 +180,7 @@ fn evidence(name: &'static str, validators: u16, rounds: u32) -> Result<Row, Box
     let quorum = committee.quorum() as usize;
     let sign = |key: &SigningKey| SignatureBytes(key.sign(&statement.signing_bytes()).to_bytes());
     let signatures = keys.iter().zip(0..).take(quorum).map(|(key, at)| (ValidatorId(at), sign(key))).collect();
-    let evidence = Evidence::new(statement, signatures)?;
+    let evidence = Evidence::new(statement, QuorumSignatures::new(signatures));
     let mut times = Vec::new();
     for _ in 0..rounds {
         let (time, verified) = nanos(|| evidence.verify(&committee, &Ed25519).is_ok());

@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use super::equivocation::EquivocationProof;
 use super::evidence::Evidence;
+use super::quorum::QuorumSignatures;
 use super::statement::{SignedDecision, Statement};
 use crate::committee::Committee;
 use crate::id::{AccountId, Epoch, Round, SignatureBytes, ValidatorId};
@@ -227,10 +228,8 @@ impl Account {
             return Collected::Counted { stake };
         }
         let signatures = self.votes.iter().filter(same).map(|vote| (vote.signer, vote.signature)).collect();
-        // Sorted by signer, each once: never refused.
-        let Ok(evidence) = Evidence::new(*statement, signatures) else { return Collected::Counted { stake } };
         self.formed = true;
-        Collected::Evidence(Box::new(evidence))
+        Collected::Evidence(Box::new(Evidence::new(*statement, QuorumSignatures::new(signatures))))
     }
 }
 

@@ -54,7 +54,7 @@ pub use credential::{Credential, CredentialError, RootCertificate, StateHead};
 pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
 pub use epoch::EpochEnd;
 pub use equivocation::{EquivocationProof, ProofFault};
-pub use evidence::{Evidence, EvidenceFault, UnsortedSigners};
+pub use evidence::Evidence;
 pub use fallback::FallbackSet;
 pub use guard::{GuardRefusal, Promise, SigningGuard, SigningPermit, SigningRecord};
 pub use home::{HomeFn, HomeRule, RendezvousHome};

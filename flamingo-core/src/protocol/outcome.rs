@@ -231,23 +231,6 @@ pub enum Reason {
         /// Its v_new.
         to: ValidatorId,
     },
-    /// The evidence is signed by a stranger.
-    UnknownSigner {
-        /// The stranger.
-        signer: ValidatorId,
-    },
-    /// The evidence's signers hold too little stake.
-    BelowQuorum {
-        /// What they hold.
-        stake: u64,
-        /// N − f.
-        quorum: u64,
-    },
-    /// A signature of the evidence is not its signer's.
-    BadSigner {
-        /// The first signer with such a signature.
-        signer: ValidatorId,
-    },
     /// No live evidence states this: it is not there yet, or it was accepted, declined, overtaken, or has expired.
     NoLiveEvidence,
     /// v_new declined evidence about this account before in this epoch.
@@ -286,7 +269,7 @@ pub enum Reason {
 
     /// The epoch has ended.
     EpochOver,
-    /// The signatures under the hand-over do not verify, or are too few.
+    /// The signatures under evidence, or under the hand-over, are a stranger's, too few, or do not verify.
     NoQuorum(QuorumError),
     /// The hand-over certifies another state.
     WrongRoot {

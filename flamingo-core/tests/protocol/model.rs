@@ -166,9 +166,10 @@ impl Model {
         let member = |validator: u16| usize::from(validator) < self.rules.stakes.len();
         let genuine = evidence
             .signatures()
+            .signatures()
             .iter()
             .all(|(signer, signature)| *signature == sign(&validator_key(signer.0), &s.signing_bytes()));
-        let signers: BTreeSet<u16> = evidence.signatures().iter().map(|(signer, _)| signer.0).collect();
+        let signers: BTreeSet<u16> = evidence.signatures().signatures().iter().map(|(signer, _)| signer.0).collect();
         let known = signers.iter().all(|&signer| member(signer));
         let effective = s.epoch == EPOCH
             && anchor % self.rules.anchor_period == 0

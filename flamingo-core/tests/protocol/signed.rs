@@ -1,13 +1,14 @@
 //! Evidence, acceptances and declines under signatures: Flamingo §4.3 (2) and (3) without lists, and with both.
 
 use flamingo_core::protocol::{
-    Acceptance, Change, CommittedView, Decline, DeltaStatus, Evidence, Object, Outcome, Reason, Statement,
+    Acceptance, Change, CommittedView, Decline, DeltaStatus, Evidence, Object, Outcome, QuorumError, QuorumSignatures,
+    Reason, Statement,
 };
 use flamingo_core::{AccountId, Epoch, LeaderRound, Params, Round, SignatureBytes, ValidatorId};
 
 use crate::world::{
-    EPOCH, World, acceptance, activated, counted, decline, evidence, ignored, no_op, nothing_accepted, params, sign,
-    signed, statement, validator_key,
+    EPOCH, World, acceptance, activated, bad_signer, counted, decline, evidence, ignored, no_op, nothing_accepted,
+    params, sign, signed, statement, too_little, validator_key,
 };
 
 /// An account at v0, at the leader round given.
@@ -40,8 +41,8 @@ fn with_evidence() -> World {
 fn a_quorum_of_signatures_is_evidence_and_one_less_never() {
     for (validators, quorum) in [(4, 3), (10, 7), (16, 11), (20, 14), (21, 15), (100, 67)] {
         let mut world = with(&vec![1; usize::from(validators)], params(|_| {}), 62);
-        let below = Reason::BelowQuorum { stake: u64::from(quorum) - 1, quorum: u64::from(quorum) };
-        assert_eq!(world.prove(PI, 1..quorum), no_op(below), "n = {validators}");
+        let below = too_little(u64::from(quorum) - 1, u64::from(quorum));
+        assert_eq!(world.prove(PI, 1..quorum), below, "n = {validators}");
         assert_eq!(world.live(7), 0);
         assert_eq!(world.prove(PI, 0..quorum), LIVE, "n = {validators}");
         assert_eq!(world.live(7), 1);
@@ -55,8 +56,8 @@ fn a_quorum_of_signatures_is_evidence_and_one_less_never() {
 fn a_quorum_of_signatures_is_stake_not_heads() {
     // N = 20, f = 6, q = 14.
     let mut world = with(&[1, 2, 4, 13], params(|_| {}), 62);
-    assert_eq!(world.prove(PI, 0..3), no_op(Reason::BelowQuorum { stake: 7, quorum: 14 }));
-    assert_eq!(world.prove(PI, [3]), no_op(Reason::BelowQuorum { stake: 13, quorum: 14 }));
+    assert_eq!(world.prove(PI, 0..3), too_little(7, 14));
+    assert_eq!(world.prove(PI, [3]), too_little(13, 14));
     assert_eq!(world.prove(PI, [0, 3]), LIVE);
 }
 
@@ -66,10 +67,11 @@ fn a_quorum_of_signatures_is_stake_not_heads() {
 fn signers_are_distinct_members() {
     let mut world = world_at(62);
     let twice = [0, 1, 1].map(|signer| (ValidatorId(signer), signed(PI, signer).signature));
-    assert!(Evidence::new(PI, twice.to_vec()).is_err());
-    let stranger = Reason::UnknownSigner { signer: ValidatorId(4) };
+    let twice = Evidence::new(PI, QuorumSignatures::new(twice.to_vec()));
+    assert_eq!(world.put(0, Object::Evidence(&twice)), too_little(2, 3));
+    let stranger = Reason::NoQuorum(QuorumError::UnknownSigner { validator: ValidatorId(4) });
     assert_eq!(world.prove(PI, [0, 1, 2, 4]), no_op(stranger));
-    assert_eq!(world.prove(PI, []), no_op(Reason::BelowQuorum { stake: 0, quorum: 3 }));
+    assert_eq!(world.prove(PI, []), too_little(0, 3));
     assert_eq!(world.prove(PI, 0..3), LIVE);
 }
 
@@ -81,7 +83,8 @@ fn every_signature_counts_by_itself() {
         let mut world = world_at(62);
         let forged = |statement: Statement| {
             let signature = |signer| signed(if signer == bad { statement } else { PI }, signer).signature;
-            Evidence::new(PI, (0..4).map(|signer| (ValidatorId(signer), signature(signer))).collect()).unwrap()
+            let signatures = (0..4).map(|signer| (ValidatorId(signer), signature(signer))).collect();
+            Evidence::new(PI, QuorumSignatures::new(signatures))
         };
         let others = [
             Statement { epoch: Epoch(4), ..PI },
@@ -92,7 +95,7 @@ fn every_signature_counts_by_itself() {
         ];
         for other in others {
             let outcome = world.put(0, Object::Evidence(&forged(other)));
-            assert_eq!(outcome, no_op(Reason::BadSigner { signer: ValidatorId(bad) }), "{other:?}");
+            assert_eq!(outcome, bad_signer(bad), "{other:?}");
         }
         assert_eq!(world.put(0, Object::Evidence(&forged(PI))), LIVE);
     }

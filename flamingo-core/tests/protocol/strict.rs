@@ -7,15 +7,15 @@ use core::ops::{Add, Mul};
 use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
 use ed25519_dalek::{Digest as _, Sha512, Signature, Signer, SigningKey, VerifyingKey};
 use flamingo_core::protocol::{
-    Acceptance, AdmitAll, Carrier, Collected, Decision, Evidence, EvidenceFault, HomeFn, LedgerConfig, LogIndex,
-    MigrationLedger, Object, Outcome, Reason, SignatureTally, SignedDecision, SigningGuard, Statement,
+    Acceptance, AdmitAll, Carrier, Collected, Decision, Evidence, HomeFn, LedgerConfig, LogIndex, MigrationLedger,
+    Object, Outcome, QuorumError, QuorumSignatures, SignatureTally, SignedDecision, SigningGuard, Statement,
 };
 use flamingo_core::{
     AccountId, Committee, CommitteeError, Ed25519, EpochSeed, KeyError, LeaderRound, Member, PublicKey, Round,
     SignatureBytes, SignatureScheme, ValidatorId,
 };
 
-use crate::world::{EPOCH, admission, home, params, statement};
+use crate::world::{EPOCH, admission, bad_signer, home, params, statement};
 
 fn secret(validator: u16) -> SigningKey {
     let mut seed = [3; 32];
@@ -37,7 +37,7 @@ fn members(validators: u16) -> Vec<Member> {
 
 fn evidence(about: Statement, signers: u16) -> Evidence {
     let signed = |signer| (ValidatorId(signer), sign(signer, &about.signing_bytes()));
-    Evidence::new(about, (0..signers).map(signed).collect()).unwrap()
+    Evidence::new(about, QuorumSignatures::new((0..signers).map(signed).collect()))
 }
 
 /// A ledger at ℓ = 62 with a7 at v0.
@@ -94,12 +94,12 @@ fn a_migration_under_real_signatures() {
 fn a_flipped_bit_voids_evidence() {
     for (validators, bad) in [(4u16, 2u16), (100, 0), (100, 66)] {
         let good = evidence(statement(60, 7, 0, 1), validators * 2 / 3 + 1);
-        let mut signatures = good.signatures().to_vec();
+        let mut signatures = good.signatures().signatures().to_vec();
         signatures[usize::from(bad)].1.0[5] ^= 1;
-        let forged = Evidence::new(*good.statement(), signatures).unwrap();
+        let forged = Evidence::new(*good.statement(), QuorumSignatures::new(signatures));
         let mut ledger = ledger(members(validators), Ed25519);
         let outcome = put(&mut ledger, 2, Object::Evidence(&forged));
-        assert_eq!(outcome, Outcome::NoOp(Reason::BadSigner { signer: ValidatorId(bad) }));
+        assert_eq!(outcome, bad_signer(bad));
     }
 }
 
@@ -186,16 +186,16 @@ fn a_forgery_that_passes_a_batch_voids_evidence() {
     members[3].key = public(&key);
     let committee = Committee::new(EPOCH, members.clone(), &AnyKey).unwrap();
     for (about, forged) in [(one, first), (two, second)] {
-        let mut signed: Vec<_> = evidence(about, 3).signatures().to_vec();
+        let mut signed: Vec<_> = evidence(about, 3).signatures().signatures().to_vec();
         signed.push((ValidatorId(3), SignatureBytes(forged.to_bytes())));
         let keys = |signer: u16| if signer == 3 { key } else { secret(signer).verifying_key() };
         let in_batch = |&(signer, signature): &(ValidatorId, SignatureBytes)| {
             (keys(signer.0), about, Signature::from_bytes(&signature.0), 2 + u64::from(signer.0 != 3))
         };
         assert!(batch(&signed.iter().map(in_batch).collect::<Vec<_>>()), "an even weight lets it pass");
-        let fault = EvidenceFault::BadSignature { signer: ValidatorId(3) };
+        let fault = QuorumError::BadSignature { validator: ValidatorId(3) };
         for signatures in [signed.clone(), signed[1..].to_vec()] {
-            let evidence = Evidence::new(about, signatures).unwrap();
+            let evidence = Evidence::new(about, QuorumSignatures::new(signatures));
             assert_eq!(evidence.verify(&committee, &AnyKey), Err(fault));
         }
         let decision = SignedDecision { statement: about, signer: ValidatorId(3), signature: signed[3].1 };
@@ -207,11 +207,11 @@ fn a_forgery_that_passes_a_batch_voids_evidence() {
 
     let about = statement(60, 7, 0, 1);
     let mut ledger = ledger(members, AnyKey);
-    let mut signed = evidence(about, 3).signatures().to_vec();
+    let mut signed = evidence(about, 3).signatures().signatures().to_vec();
     signed.push((ValidatorId(3), SignatureBytes(second.to_bytes())));
-    let evidence = Evidence::new(about, signed).unwrap();
+    let evidence = Evidence::new(about, QuorumSignatures::new(signed));
     let outcome = put(&mut ledger, 2, Object::Evidence(&evidence));
-    assert_eq!(outcome, Outcome::NoOp(Reason::BadSigner { signer: ValidatorId(3) }));
+    assert_eq!(outcome, bad_signer(3));
 }
 
 /// Such keys never get that far: the committee refuses them when it is loaded.

@@ -4,7 +4,8 @@ use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier,
     Decision, DecisionList, Decline, Evidence, FallbackSet, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex,
-    MigrationLedger, Object, Outcome, QuorumSignatures, Reason, RelayAuth, Request, SignedDecision, Statement, Tallied,
+    MigrationLedger, Object, Outcome, QuorumError, QuorumSignatures, Reason, RelayAuth, Request, SignedDecision,
+    Statement, Tallied,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, EpochSeed, KeyError, LeaderRound, Member, Nonce, Params, PublicKey, RawParams,
@@ -133,7 +134,8 @@ pub(crate) fn signed(statement: Statement, signer: u16) -> SignedDecision {
 /// The statement under the signatures of `signers`.
 pub(crate) fn evidence(statement: Statement, signers: impl IntoIterator<Item = u16>) -> Evidence {
     let decisions = signers.into_iter().map(|signer| signed(statement, signer));
-    Evidence::new(statement, decisions.map(|decision| (decision.signer, decision.signature)).collect()).unwrap()
+    let signatures = decisions.map(|decision| (decision.signer, decision.signature)).collect();
+    Evidence::new(statement, QuorumSignatures::new(signatures))
 }
 
 pub(crate) fn acceptance(statement: Statement) -> Acceptance {
@@ -306,4 +308,14 @@ pub(crate) fn committee_of(committee: &Committee) -> Vec<u64> {
 pub(crate) fn quorum_signatures(signers: u16, message: &[u8]) -> QuorumSignatures {
     let signature = |signer| (ValidatorId(signer), sign(&validator_key(signer), message));
     QuorumSignatures::new((0..signers).map(signature).collect())
+}
+
+/// Signatures that hold too little stake.
+pub(crate) const fn too_little(stake: u64, quorum: u64) -> Outcome {
+    no_op(Reason::NoQuorum(QuorumError::TooLittleStake { stake, quorum }))
+}
+
+/// A signature that is not this member's.
+pub(crate) const fn bad_signer(validator: u16) -> Outcome {
+    no_op(Reason::NoQuorum(QuorumError::BadSignature { validator: ValidatorId(validator) }))
 }

@@ -4,7 +4,7 @@
 use super::MigrationLedger;
 use crate::protocol::answer::{Acceptance, Decline};
 use crate::protocol::delta::Change;
-use crate::protocol::evidence::{Evidence, EvidenceFault};
+use crate::protocol::evidence::Evidence;
 use crate::protocol::index::Index;
 use crate::protocol::lists::Decision;
 use crate::protocol::outcome::{Outcome, Reason};
@@ -33,7 +33,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
                 return Err(Reason::Recorded);
             }
         }
-        evidence.verify(&self.config.committee, &self.config.scheme)?;
+        evidence.verify(&self.config.committee, &self.config.scheme).map_err(Reason::NoQuorum)?;
         self.tally.enter(anchor, index, from, to);
         Ok(Outcome::EvidenceLive { deadline: self.record(index, &decision, anchor) })
     }
@@ -79,16 +79,6 @@ impl<S: SignatureScheme> MigrationLedger<S> {
                 Ok(index)
             }
             _ => Err(Reason::NoLiveEvidence),
-        }
-    }
-}
-
-impl From<EvidenceFault> for Reason {
-    fn from(fault: EvidenceFault) -> Self {
-        match fault {
-            EvidenceFault::UnknownSigner { signer } => Self::UnknownSigner { signer },
-            EvidenceFault::BelowQuorum { stake, quorum } => Self::BelowQuorum { stake, quorum },
-            EvidenceFault::BadSignature { signer } => Self::BadSigner { signer },
         }
     }
 }

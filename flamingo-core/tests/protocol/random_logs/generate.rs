@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Admission, Capacity, Carrier, DecisionList, Decline, Evidence, Latency, LogIndex,
-    MigrationLedger, Object, Outcome, RelayAuth, Request, Statement,
+    MigrationLedger, Object, Outcome, QuorumSignatures, RelayAuth, Request, Statement,
 };
 use flamingo_core::{Digest, Epoch, LeaderRound, Nonce, Params, PublicKey, SignatureBytes, ValidatorId};
 use rand::seq::IndexedRandom;
@@ -274,14 +274,14 @@ impl Run {
             signers.insert(self.validators + 2);
         }
         let good = evidence(about, signers);
-        if self.chance(90) || good.signatures().is_empty() {
+        if self.chance(90) || good.signatures().signatures().is_empty() {
             return Owned::Evidence(good);
         }
-        let mut signatures = good.signatures().to_vec();
+        let mut signatures = good.signatures().signatures().to_vec();
         let bad = self.random.random_range(0..signatures.len());
         let other = Statement { to: ValidatorId(about.to.0 + 1), ..about };
         signatures[bad].1 = signed(other, signatures[bad].0.0).signature;
-        Owned::Evidence(Evidence::new(about, signatures).unwrap())
+        Owned::Evidence(Evidence::new(about, QuorumSignatures::new(signatures)))
     }
 
     /// A live statement mostly, an old one sometimes.

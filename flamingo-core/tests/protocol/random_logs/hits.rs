@@ -62,9 +62,9 @@ pub(crate) const WANTED: &[&str] = &[
     "ExcludedReceiver",
     "Recorded",
     "OtherRecorded",
-    "UnknownSigner",
-    "BelowQuorum",
-    "BadSigner",
+    "NoQuorum.UnknownSigner",
+    "NoQuorum.TooLittleStake",
+    "NoQuorum.BadSignature",
     "NoLiveEvidence",
     "DeclinedBefore",
     "AuthorNotNamed",
@@ -98,6 +98,7 @@ impl Hits {
 
     pub(crate) fn outcome(&mut self, outcome: &Outcome) {
         match outcome {
+            Outcome::NoOp(Reason::NoQuorum(why)) => self.add(format!("NoQuorum.{}", variant(why)), 1),
             Outcome::NoOp(reason) => self.add(variant(reason), 1),
             other => self.add(variant(other), 1),
         }
