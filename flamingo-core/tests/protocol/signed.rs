@@ -414,6 +414,25 @@ fn what_is_recorded_is_forgotten_with_its_anchor() {
     assert_ne!(proved.ledger.digest(), fresh);
 }
 
+/// A ledger restored from a snapshot still knows what was recorded, by either way, and who has declined.
+#[test]
+fn a_restored_ledger_remembers() {
+    let mut world = world_at(62);
+    assert!(world.admit(8).is_effective());
+    assert_eq!(world.prove(PI, 0..3), LIVE);
+    assert!(world.refuse(PI).is_effective());
+    world.vote(3, 60, 8, 0, 1);
+    world.ledger = world.restored();
+    assert_eq!(world.prove(PI, 0..4), no_op(Reason::Recorded));
+    assert_eq!(world.prove(statement(60, 7, 0, 2), 0..4), no_op(Reason::OtherRecorded { to: ValidatorId(1) }));
+    assert_eq!(world.decide(3, 60, &[(7, 0, 1), (8, 0, 1)]), ignored(|t| t.recorded = 2));
+    assert_eq!(world.take_over(statement(60, 8, 0, 1)), TAKEN);
+    world.quiet([120]);
+    assert!(world.prove(statement(120, 7, 0, 1), 0..3).is_effective());
+    world.ledger = world.restored();
+    assert_eq!(world.refuse(statement(120, 7, 0, 1)), no_op(Reason::DeclinedBefore));
+}
+
 /// A decline is committed state: it shows in the digest and in the view.
 #[test]
 fn a_decline_is_committed_state() {
