@@ -16,8 +16,9 @@ use crate::id::{AccountId, Digest, LeaderRound, Nonce, Round, SignatureBytes, Va
 use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
-    AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, LedgerConfig, LogIndex,
-    MigrationLedger, Moved, Object, Outcome, RelayAuth, RelayTable, Request, RestoreError, SignedDecision, Verdict,
+    AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LedgerConfig,
+    LogIndex, MigrationLedger, Moved, Object, Outcome, RelayAuth, RelayTable, Request, RestoreError, SignedDecision,
+    Statement, Verdict,
 };
 use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
@@ -160,6 +161,8 @@ pub enum Output {
     },
     /// Put this acceptance into the next header; should its certificate be lost, into another one.
     Acceptance(Acceptance),
+    /// The same with this refusal.
+    Decline(Decline),
     /// A signature came that nobody waits for: not asked for, answered before, of an anchor that was replaced, or of
     /// evidence that is no longer live.
     NotAsked(Signable),
@@ -427,13 +430,19 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                     None => self.emit(Output::NotAsked(what)),
                 }
             }
-            Signable::Acceptance(statement) => {
-                let live = self.ledger.evidence(statement.account).any(|(live, _)| live == statement);
-                let wanted = live && statement.to == self.me;
-                let acceptance = Acceptance { statement, signature };
-                self.emit(if wanted { Output::Acceptance(acceptance) } else { Output::NotAsked(what) });
+            Signable::Acceptance(statement) if self.names_me(&statement) => {
+                self.emit(Output::Acceptance(Acceptance { statement, signature }));
             }
+            Signable::Decline(statement) if self.names_me(&statement) => {
+                self.emit(Output::Decline(Decline { statement, signature }));
+            }
+            Signable::Acceptance(_) | Signable::Decline(_) => self.emit(Output::NotAsked(what)),
         }
+    }
+
+    /// Whether live evidence states this, and I am its receiver.
+    fn names_me(&self, statement: &Statement) -> bool {
+        statement.to == self.me && self.ledger.evidence(statement.account).any(|(live, _)| live == *statement)
     }
 
     /// On lists nothing collects decisions; one that comes all the same is dropped.

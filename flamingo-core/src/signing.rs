@@ -12,8 +12,8 @@ use crate::flamingo::{Output, Persist};
 use crate::id::{AccountId, Epoch, Round, SignatureBytes, ValidatorId};
 use crate::params::Params;
 use crate::protocol::{
-    Acceptance, Collected, DecisionList, MigrationLedger, SignatureTally, SignedDecision, SigningGuard, SigningPermit,
-    SigningRecord, Statement,
+    Acceptance, Collected, DecisionList, Decline, MigrationLedger, SignatureTally, SignedDecision, SigningGuard,
+    SigningPermit, SigningRecord, Statement,
 };
 use crate::signature::SignatureScheme;
 
@@ -25,6 +25,9 @@ pub enum Signable {
     Decision(Statement),
     /// The acceptance of evidence that states this and names this validator.
     Acceptance(Statement),
+    /// The refusal of such evidence. Never asked for: a host that cannot take the account now answers the question for
+    /// the acceptance with this, once per account and epoch.
+    Decline(Statement),
 }
 
 impl Signable {
@@ -34,6 +37,7 @@ impl Signable {
         match self {
             Self::Decision(statement) => statement.signing_bytes().to_vec(),
             Self::Acceptance(statement) => Acceptance::signing_bytes(statement).to_vec(),
+            Self::Decline(statement) => Decline::signing_bytes(statement).to_vec(),
         }
     }
 }

@@ -276,6 +276,9 @@ fn a_migration_under_signatures() {
     let what = Signable::Acceptance(statement);
     assert_eq!(asked(&live), [what]);
 
+    let decline = Signable::Decline(statement);
+    let outputs = new.step(Input::Signed { what: decline, signature: &SIGNATURE });
+    assert!(matches!(outputs[..], [Output::Decline(declined)] if declined.statement == statement), "{outputs:?}");
     let outputs = new.step(Input::Signed { what, signature: &SIGNATURE });
     let [Output::Acceptance(acceptance)] = outputs.as_slice() else { panic!("{outputs:?}") };
     assert_eq!(old.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "not the receiver");
@@ -285,7 +288,9 @@ fn a_migration_under_signatures() {
         assert_eq!(outcome, Outcome::Activated { to: statement.to });
         assert_eq!(host.flamingo.ledger().assignment(statement.account).unwrap().validator, statement.to);
     }
-    assert_eq!(new.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "over");
+    for what in [what, decline] {
+        assert_eq!(new.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "over");
+    }
     let outputs = new.commit(3, Object::Acceptance(acceptance));
     assert!(matches!(outputs.as_slice(), [Output::Applied { outcome: Outcome::NoOp(Reason::NoLiveEvidence), .. }]));
 }

@@ -1,5 +1,7 @@
 //! The tally of signed decisions: Flamingo §4.3 (2) before the log, and equivocation.
 
+use std::collections::BTreeMap;
+
 use flamingo_core::protocol::{
     CollectRefusal, Collected, EquivocationProof, Evidence, Object, ProofFault, SignatureTally, SignedDecision,
 };
@@ -210,4 +212,63 @@ fn views_may_differ_and_the_log_decides() {
     assert!(world.put(3, Object::Evidence(&one)).is_effective());
     assert!(!world.put(2, Object::Evidence(&other)).is_effective());
     assert_eq!(world.ledger.evidence(AccountId(7)).count(), 1);
+}
+
+/// Random decisions with repeats, equivocation, strangers and forgeries: the tally says what flat lists say.
+#[test]
+fn random_decisions_agree_with_the_naive_model() {
+    let mut random = ChaCha8Rng::seed_from_u64(0x7a11);
+    let mut hits: BTreeMap<&str, u32> = BTreeMap::new();
+    for _ in 0..40 {
+        let stakes: Vec<u64> = (0..random.random_range(4..8)).map(|_| random.random_range(1..4)).collect();
+        let total: u64 = stakes.iter().sum();
+        let (quorum, max) = (total - (total - 1) / 3, random.random_range(3..6));
+        let mut tally = bounded(&stakes, max);
+        // What counts, in order; and accounts whose evidence was handed out.
+        let (mut kept, mut formed): (Vec<SignedDecision>, Vec<AccountId>) = (Vec::new(), Vec::new());
+        for _ in 0..120 {
+            let to = if random.random_range(0..8) == 0 { 2 } else { 1 };
+            let about = statement(60, random.random_range(0..6), 0, to);
+            let good = signed(about, random.random_range(0..=stakes.len() as u16));
+            let decision = if random.random_range(0..12) == 0 { forged(good) } else { good };
+            let first = kept.iter().find(|d| d.signer == good.signer && d.statement.account == about.account);
+            let full = kept.iter().filter(|d| d.signer == good.signer).count() >= max as usize;
+            let expected = match first {
+                _ if good.signer.0 == stakes.len() as u16 => "stranger",
+                Some(first) if first.statement == about => "duplicate",
+                Some(_) if decision == good => "equivocation",
+                None if full => "full",
+                _ if decision != good => "forged",
+                _ => {
+                    kept.push(good);
+                    let same: Vec<_> = kept.iter().filter(|d| d.statement == about).collect();
+                    let stake: u64 = same.iter().map(|d| stakes[usize::from(d.signer.0)]).sum();
+                    let forms = stake >= quorum && !formed.contains(&about.account);
+                    formed.extend(forms.then_some(about.account));
+                    if forms { "evidence" } else { "counted" }
+                }
+            };
+            let got = match tally.add(&decision) {
+                Collected::Counted { .. } => "counted",
+                Collected::Evidence(made) => {
+                    assert_eq!(made.verify(&committee(&stakes), &Toy), Ok(()));
+                    "evidence"
+                }
+                Collected::Duplicate => "duplicate",
+                Collected::Equivocation(proof) => {
+                    assert_eq!(proof.verify(&committee(&stakes), &Toy), Ok(good.signer));
+                    "equivocation"
+                }
+                Collected::Refused(CollectRefusal::UnknownSigner { .. }) => "stranger",
+                Collected::Refused(CollectRefusal::BadSignature { .. }) => "forged",
+                Collected::Refused(CollectRefusal::TooMany { .. }) => "full",
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(got, expected);
+            assert_eq!(tally.len(), kept.len());
+            *hits.entry(got).or_default() += 1;
+        }
+    }
+    println!("{hits:?}");
+    assert_eq!(hits.len(), 7, "{hits:?}");
 }
