@@ -9,6 +9,9 @@
 //! | [`Evidence`], [`Acceptance`], [`Decline`] | the same life cycle with signatures per account, beside tally mode |
 //! | [`SigningGuard`] | one decision per account and anchor, durable before it is signed |
 //! | [`SignatureTally`], [`EquivocationProof`] | signed decisions until they are evidence, and who signed two |
+//! | [`RelayAuth`], [`FallbackSet`], [`RelayTable`] | a client's leave to relay, who may, and what an honest relay admits |
+//! | [`EpochEnd`] | the hand-over to the next committee |
+//! | [`AccountState`], [`Credential`], [`RootCertificate`] | what a client can check against a root that a quorum signed |
 //! | [`NonceWindow`] | exactly-once per account |
 //! | [`AssignmentDelta`] | what a committed object changed, for processes that do not hold the ledger |
 //! | [`CommittedView`] | the delayed replica that the local side reads |

@@ -2,7 +2,8 @@
 //!
 //! *What it is.* Algorithm 2 of the paper, (2) evidence formation and (3) activation, with normal requests and
 //! the records they need: a pure fold over the committed log. *Variant.* Tally mode, where decisions travel in lists
-//! and the log counts them, and evidence objects with signatures, on the same rules. *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
+//! and the log counts them, and evidence objects with signatures, on the same rules; relay fallback (4) beside them.
+//! *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
 //! survive.
 //!
 //! ```text
