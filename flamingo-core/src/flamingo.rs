@@ -31,8 +31,8 @@ pub enum Input<'a> {
     /// A client hands in a request. Answered by [`Output::Verdict`].
     Request(&'a Request),
     /// A client hands in a fallback request. Answered by [`Output::Verdict`]. On
-    /// [`Verdict::RelayAccept`](crate::protocol::Verdict::RelayAccept) it goes into a batch, but not into the
-    /// `requests` of [`Sealed`](Self::Sealed): it is no load of this validator.
+    /// [`Verdict::RelayAccept`](crate::protocol::Verdict::RelayAccept) it goes into a batch, as one of the
+    /// `relayed` of [`Sealed`](Self::Sealed): it counts for no account of this validator.
     Relay {
         /// The request.
         request: &'a Request,
@@ -53,6 +53,8 @@ pub enum Input<'a> {
         batch: BatchId,
         /// Its requests.
         requests: &'a [Request],
+        /// How many relayed copies it carries beside them.
+        relayed: u32,
         /// The host's clock, in µs.
         at_us: u64,
     },
@@ -304,7 +306,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 let verdict = self.relays.collected(request, auth);
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
-            Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
+            Input::Sealed { batch, requests, relayed, at_us } => self.seal(batch, requests, relayed, at_us),
             Input::Sent { batch, at_us } => {
                 if let Some((_, load)) = self.batches.iter_mut().find(|(id, _)| *id == batch) {
                     load.sent_at(at_us);
@@ -368,8 +370,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.outputs.push_back(output);
     }
 
-    fn seal(&mut self, batch: BatchId, requests: &[Request], at_us: u64) {
+    fn seal(&mut self, batch: BatchId, requests: &[Request], relayed: u32, at_us: u64) {
         requests.iter().for_each(|request| self.meter.add(request.account));
+        (0..relayed).for_each(|_| self.meter.add_uncounted());
         let mut load = self.spare.pop().unwrap_or_default();
         self.meter.seal_into(at_us, &mut load);
         self.batches.push((batch, load));

@@ -7,7 +7,7 @@ use flamingo_core::protocol::{
     FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request,
     SignedDecision, Statement, Verdict,
 };
-use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
+use flamingo_core::signal::{BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter, verify_counts};
 use flamingo_core::{
     AccountId, BatchId, Committee, Digest, Epoch, EpochSeed, Flamingo, Input, LeaderRound, Member, NoSignatures, Nonce,
     Output, Params, Persist, PublicKey, RawParams, Round, Signable, SignatureBytes, ValidatorId,
@@ -131,8 +131,8 @@ fn headers_carry_acknowledged_batches() {
     let mut host = Host::new();
     let (first, second) = (BatchId(1), BatchId(2));
     let requests = [request(3, 0), request(3, 1), request(4, 0)];
-    assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, at_us: 100 }), []);
-    assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], at_us: 100 }), []);
+    assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, relayed: 0, at_us: 100 }), []);
+    assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], relayed: 0, at_us: 100 }), []);
     let early = Output::BatchRefused { batch: first, why: Some(BatchRefused::NotSent) };
     assert_eq!(host.step(Input::Acknowledged(first)), [early]);
     assert_eq!(host.step(Input::Acknowledged(BatchId(3))), [Output::BatchRefused { batch: BatchId(3), why: None }]);
@@ -365,4 +365,24 @@ fn a_facade_restores_from_what_was_stored() {
     assert_eq!(fallback(&mut again, 0), Verdict::Duplicate);
     let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
     assert_eq!(fallback(&mut again, 1), resting);
+}
+
+/// Flamingo §4.1, §4.3 (4): fallback requests count for no account, since they name somebody else than the author. They
+/// are in the number of all transactions, and a voter who recomputes both agrees.
+#[test]
+fn relayed_copies_are_no_load() {
+    let mut host = relay_host();
+    assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
+    let batch = BatchId(1);
+    host.step(Input::Sealed { batch, requests: &[], relayed: 1, at_us: 5 });
+    host.step(Input::Sent { batch, at_us: 7 });
+    host.step(Input::Acknowledged(batch));
+    let outputs = host.step(Input::Propose { round: Round(1), at_us: 9 });
+    let Some(Output::Header(header)) = outputs.last() else { panic!("{outputs:?}") };
+    assert_eq!((header.load.counts().entries(), header.load.transactions()), (&[][..], 1));
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(host.flamingo.ledger().committee(), AccountId(3), Nonce(0), ValidatorId(0))[0];
+    // What a voter finds in the batch: the copy, which names v0.
+    let counted = [request(3, 0)].into_iter().filter(|request| request.named == me).map(|request| request.account);
+    assert_eq!(verify_counts(&header.load, 1, counted, me, Round(1), &params()), Ok(()));
 }

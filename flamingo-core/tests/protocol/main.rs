@@ -10,6 +10,7 @@ mod collector;
 mod credentials;
 mod epoch;
 mod evidence;
+mod forced;
 mod guard;
 mod model;
 mod random_logs;
