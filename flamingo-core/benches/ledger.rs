@@ -167,7 +167,13 @@ fn digest(c: &mut Criterion) {
     let mut group = c.benchmark_group("root digest");
     group.sample_size(10).throughput(Throughput::Elements(ACCOUNTS));
     group.bench_function("10^6 accounts", |b| b.iter(|| log.ledger.digest()));
+    group.bench_function("10^6 accounts, with proofs at hand", |b| b.iter(|| log.ledger.checkpoint().root()));
+    group.bench_function("10^6 accounts, snapshot", |b| b.iter(|| log.ledger.snapshot()));
     group.finish();
+    let checkpoint = log.ledger.checkpoint();
+    c.bench_function("one credential among 10^6 accounts, made and checked", |b| {
+        b.iter(|| checkpoint.credential(AccountId(black_box(77_777))).unwrap().is_under(&checkpoint.root()));
+    });
 }
 
 criterion_group!(benches, request, lists, digest);

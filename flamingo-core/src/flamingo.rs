@@ -1,8 +1,8 @@
 //! The facade for hosts that run everything of one validator in one process: worker, primary and committed log.
 //!
-//! *What it is.* [`WorkerMeter`], [`AdmissionTable`], [`Balancer`] and [`MigrationLedger`] joined: inputs go to
-//! whom they concern, deltas of the ledger to everyone, and outputs into one queue. Hosts whose parts live in
-//! different processes use the four directly.
+//! *What it is.* [`WorkerMeter`], [`AdmissionTable`], [`RelayTable`], [`Balancer`] and [`MigrationLedger`] joined:
+//! inputs go to whom they concern, deltas of the ledger to everyone, and outputs into one queue. Hosts whose parts live
+//! in different processes use the five directly.
 //! *Contract.* One [`step`](Flamingo::step) per event, then [`poll_output`](Flamingo::poll_output) until it is
 //! empty, in that order. Outputs are in the order in which the host executes them; a [`Persist`] comes before the
 //! output that binds what it says.
@@ -13,15 +13,17 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::balancer::{Balancer, Evaluation};
-use crate::id::{AccountId, LeaderRound, Nonce, Round, ValidatorId};
+use crate::id::{AccountId, Digest, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
-    AcceptList, AdmissionTable, AssignmentDelta, Carrier, DecisionList, LedgerConfig, LogIndex, MigrationLedger, Moved,
-    Object, Outcome, Request, Verdict,
+    AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LedgerConfig,
+    LogIndex, MigrationLedger, Moved, Object, Outcome, RelayAuth, RelayTable, Request, RestoreError, SignedDecision,
+    Statement, Verdict,
 };
 use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
+use crate::signing::{Signable, Signing};
 
 /// One event at the host.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,23 @@ use crate::signature::SignatureScheme;
 pub enum Input<'a> {
     /// A client hands in a request. Answered by [`Output::Verdict`].
     Request(&'a Request),
+    /// A client hands in a fallback request. Answered by [`Output::Verdict`]. On
+    /// [`Verdict::RelayAccept`](crate::protocol::Verdict::RelayAccept) it goes into a batch, as one of the
+    /// `relayed` of [`Sealed`](Self::Sealed): it counts for no account of this validator.
+    Relay {
+        /// The request.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
+    /// The certificate that carried a relayed copy was garbage-collected without being committed. Answered by
+    /// [`Output::Verdict`], as for a new copy.
+    RelayCollected {
+        /// The request.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
     /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
     /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
     Sealed {
@@ -36,6 +55,8 @@ pub enum Input<'a> {
         batch: BatchId,
         /// Its requests.
         requests: &'a [Request],
+        /// How many relayed copies it carries beside them.
+        relayed: u32,
         /// The host's clock, in µs.
         at_us: u64,
     },
@@ -72,6 +93,15 @@ pub enum Input<'a> {
     Certificate(CertificateView<'a>),
     /// The DAG has reached a round.
     Round(Round),
+    /// The answer to an [`Output::Sign`], at any later step. Answered by what was signed, or by [`Output::NotAsked`].
+    Signed {
+        /// What was asked.
+        what: Signable,
+        /// The signature of this validator's key over [`Signable::signing_bytes`].
+        signature: &'a SignatureBytes,
+    },
+    /// Another validator's decision came in. Answered by [`Output::Collected`]; without signatures, by nothing.
+    Decision(&'a SignedDecision),
     /// A sub-DAG was committed; its objects follow. Answered by [`Output::SubDag`].
     SubDag(LeaderRound),
     /// The next object of the current sub-DAG. Answered by [`Output::Applied`].
@@ -116,7 +146,7 @@ pub enum BatchProblem {
 pub enum Output {
     /// Make this durable before executing any later output.
     Persist(Persist),
-    /// Answer the client; on [`Verdict::Accept`] put the request into the open batch.
+    /// Answer the client; on [`Verdict::Accept`] and [`Verdict::RelayAccept`] put the request into the open batch.
     Verdict {
         /// Whose request.
         account: AccountId,
@@ -147,6 +177,27 @@ pub enum Output {
     },
     /// An anchor was evaluated or skipped, and why.
     Evaluated(Box<Evaluation>),
+    /// Sign this with the validator's key, and hand the signature over by [`Input::Signed`] whenever it is there.
+    Sign(Signable),
+    /// Send this decision of this validator to all others.
+    Decision(SignedDecision),
+    /// What a signed decision, this validator's own included, added to the evidence about its account; evidence goes
+    /// into the next header.
+    Collected {
+        /// Who decided.
+        signer: ValidatorId,
+        /// About which account.
+        account: AccountId,
+        /// What came of it.
+        collected: Collected,
+    },
+    /// Put this acceptance into the next header; should its certificate be lost, into another one.
+    Acceptance(Acceptance),
+    /// The same with this refusal.
+    Decline(Decline),
+    /// A signature came that nobody waits for: not asked for, answered before, of an anchor that was replaced, or of
+    /// evidence that is no longer live.
+    NotAsked(Signable),
     /// What the start of a sub-DAG expired.
     SubDag(Outcome),
     /// What a committed object did; execute the request if it says so. Not for objects up to [`Durable::executed`].
@@ -164,8 +215,8 @@ pub enum Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Persist {
-    /// A decision list of this anchor is about to leave: after a restart no list of this or an older anchor may.
-    /// It becomes [`Durable::decided_anchor`].
+    /// A decision list, or signed decisions, of this anchor are about to leave: after a restart none of this or an
+    /// older anchor may. It becomes [`Durable::decided_anchor`].
     DecidedAnchor(Round),
 }
 
@@ -210,6 +261,7 @@ pub struct Flamingo<S, P> {
     ledger: MigrationLedger<S>,
     balancer: Balancer<P>,
     table: AdmissionTable<S>,
+    relays: RelayTable<S>,
     meter: WorkerMeter,
     builder: LoadFieldsBuilder,
     /// Open batches by rising name.
@@ -217,6 +269,8 @@ pub struct Flamingo<S, P> {
     spare: Vec<BatchLoad>,
     /// Outcomes up to here are on the host's disk.
     executed: Option<LogIndex>,
+    /// Where decisions and acceptances travel under signatures and not in lists.
+    signing: Option<Signing<S>>,
     outputs: VecDeque<Output>,
 }
 
@@ -224,33 +278,74 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Validator `me`, at the start of the epoch.
     #[must_use]
     pub fn new(me: ValidatorId, config: LedgerConfig<S>, policy: P) -> Self {
-        let params = config.params.clone();
-        let (epoch, lookup) = (config.committee.epoch(), config.lookup);
-        Self {
+        Self::over(me, MigrationLedger::new(config), policy)
+    }
+
+    /// The same after a restart, from what the host stored last: a [`snapshot`](MigrationLedger::snapshot), its root and
+    /// the last log index. The host then hands over the log from there, or from anywhere before. Relays rest, and
+    /// anchors whose snapshot lies before the restored state are skipped.
+    ///
+    /// # Errors
+    /// The bytes are not the state with that root.
+    pub fn restore(
+        me: ValidatorId,
+        config: LedgerConfig<S>,
+        policy: P,
+        snapshot: &[u8],
+        root: &Digest,
+        last: Option<LogIndex>,
+    ) -> Result<Self, RestoreError> {
+        let mut flamingo = Self::over(me, MigrationLedger::restore(config, snapshot, root, last)?, policy);
+        flamingo.relays.rest();
+        Ok(flamingo)
+    }
+
+    /// The same over a ledger from which nothing was drained yet, such as the one of the
+    /// [next epoch](MigrationLedger::hand_over).
+    #[must_use]
+    pub fn over(me: ValidatorId, ledger: MigrationLedger<S>, policy: P) -> Self {
+        let (committee, params, scheme) = (ledger.committee(), ledger.params().clone(), ledger.scheme());
+        let (relays, lookup) = (ledger.relays(), ledger.lookup());
+        let mut flamingo = Self {
             me,
-            balancer: Balancer::new(me, &config.committee, &params, policy, lookup),
-            table: AdmissionTable::new(me, epoch, &params, config.scheme.clone(), lookup),
-            ledger: MigrationLedger::new(config),
+            balancer: Balancer::new(me, committee, &params, policy, lookup),
+            table: AdmissionTable::new(me, committee.epoch(), &params, scheme.clone(), lookup),
+            relays: RelayTable::new(me, committee.clone(), &params, scheme.clone(), relays, lookup),
+            ledger,
             meter: WorkerMeter::new(),
             builder: LoadFieldsBuilder::new(),
             batches: VecDeque::new(),
             spare: Vec::new(),
             executed: None,
+            signing: None,
             outputs: VecDeque::new(),
             params,
-        }
+        };
+        flamingo.follow();
+        flamingo
+    }
+
+    /// The same with decisions and acceptances under signatures of their own, per account: they are asked for by
+    /// [`Output::Sign`], and headers carry no lists. What others put into the log counts either way.
+    #[must_use]
+    pub fn with_signatures(self) -> Self {
+        let signing = Signing::new(self.me, &self.ledger, self.balancer.last_anchor());
+        Self { signing: Some(signing), ..self }
     }
 
     /// After a restart, before the first [`step`](Self::step): what survived. The host then hands over the committed
-    /// log from the epoch's start.
+    /// log, from the epoch's start or from anywhere up to what it [restored](Self::restore).
     ///
     /// The replay rebuilds the committed state, and nothing happens twice: no [`Output::Applied`] comes out for objects
-    /// up to [`Durable::executed`], and no decision list for anchors up to [`Durable::decided_anchor`]. Deltas come out
-    /// for all of it; they are numbered, and who has them already says so. Nonces that were taken in and not committed
-    /// are open again: the clients send those requests once more.
+    /// up to [`Durable::executed`], and no decision, listed or to be signed, for anchors up to
+    /// [`Durable::decided_anchor`]. Deltas come out for all of it; they are numbered, and who has them already says so.
+    /// Nonces that were taken in and not committed are open again: the clients send those requests once more.
     pub fn resume_after(&mut self, durable: Durable) {
         self.executed = self.executed.max(durable.executed);
         self.balancer.resume_after(durable.decided_anchor);
+        if let Some(signing) = &mut self.signing {
+            signing.resume_after(&self.params, self.ledger.committee().epoch(), durable.decided_anchor);
+        }
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
@@ -260,7 +355,15 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 let verdict = self.table.admit(request);
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
-            Input::Sealed { batch, requests, at_us } => self.seal(batch, requests, at_us),
+            Input::Relay { request, auth } => {
+                let verdict = self.relays.admit(request, auth);
+                self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
+            }
+            Input::RelayCollected { request, auth } => {
+                let verdict = self.relays.collected(request, auth);
+                self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
+            }
+            Input::Sealed { batch, requests, relayed, at_us } => self.seal(batch, requests, relayed, at_us),
             Input::Sent { batch, at_us } => match self.find(batch) {
                 Ok(at) => self.batches[at].1.sent_at(at_us),
                 Err(_) => self.emit(Output::BatchRefused { batch, why: BatchProblem::NotOpen }),
@@ -282,7 +385,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 if let Some(evaluation) = self.balancer.round(round) {
                     self.emit(Output::Evaluated(Box::new(evaluation)));
                 }
+                self.ask_decisions();
             }
+            Input::Signed { what, signature } => self.signed(what, *signature),
+            Input::Decision(decision) => self.collect(decision),
             Input::SubDag(leader) => {
                 let outcome = self.ledger.begin(leader);
                 self.emit(Output::SubDag(outcome));
@@ -295,6 +401,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                     self.emit(Output::Applied { at, outcome });
                 }
                 self.follow();
+                self.settle(carrier.author, object, outcome);
             }
         }
     }
@@ -340,11 +447,12 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.spare.extend(self.batches.remove(at).map(|(_, load)| load));
     }
 
-    fn seal(&mut self, batch: BatchId, requests: &[Request], at_us: u64) {
+    fn seal(&mut self, batch: BatchId, requests: &[Request], relayed: u32, at_us: u64) {
         let Err(at) = self.find(batch) else {
             return self.emit(Output::BatchRefused { batch, why: BatchProblem::AlreadySealed });
         };
         requests.iter().for_each(|request| self.meter.add(request.account));
+        (0..relayed).for_each(|_| self.meter.add_uncounted());
         let mut load = self.spare.pop().unwrap_or_default();
         self.meter.seal_into(at_us, &mut load);
         self.batches.insert(at, (batch, load));
@@ -370,13 +478,84 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.emit(Output::Header(Box::new(HeaderParts { load, decisions, accepts })));
     }
 
+    /// Under signatures, the newest anchor's decisions.
+    fn ask_decisions(&mut self) {
+        let Some(signing) = &mut self.signing else { return };
+        signing.open(self.balancer.last_anchor());
+        if let Some(list) = self.balancer.take_decision_list() {
+            signing.ask(&list, &mut self.outputs);
+        }
+    }
+
+    /// Under signatures, what the log just showed to be live and to name this validator.
+    fn ask_acceptances(&mut self) {
+        if self.signing.is_none() {
+            return;
+        }
+        while let Some(list) = self.balancer.take_accept_list() {
+            for &account in list.accounts() {
+                let statements = self.ledger.evidence(account).map(|(statement, _)| statement);
+                let mut mine = statements.filter(|live| live.anchor == list.anchor() && live.to == self.me);
+                self.outputs.extend(mine.next().map(|statement| Output::Sign(Signable::Acceptance(statement))));
+            }
+        }
+    }
+
+    fn signed(&mut self, what: Signable, signature: SignatureBytes) {
+        match what {
+            Signable::Decision(statement) => {
+                let signing = self.signing.as_mut();
+                match signing.and_then(|signing| signing.release(&statement, signature)) {
+                    Some(decision) => {
+                        self.emit(Output::Decision(decision));
+                        self.collect(&decision);
+                    }
+                    None => self.emit(Output::NotAsked(what)),
+                }
+            }
+            Signable::Acceptance(statement) if self.names_me(&statement) => {
+                self.emit(Output::Acceptance(Acceptance { statement, signature }));
+            }
+            Signable::Decline(statement) if self.names_me(&statement) => {
+                self.emit(Output::Decline(Decline { statement, signature }));
+            }
+            Signable::Acceptance(_) | Signable::Decline(_) => self.emit(Output::NotAsked(what)),
+        }
+    }
+
+    /// Whether live evidence states this, and I am its receiver.
+    fn names_me(&self, statement: &Statement) -> bool {
+        statement.to == self.me && self.ledger.evidence(statement.account).any(|(live, _)| live == *statement)
+    }
+
+    /// On lists nothing collects decisions; one that comes all the same is dropped.
+    fn collect(&mut self, decision: &SignedDecision) {
+        let Some(signing) = &mut self.signing else { return };
+        let collected = signing.collect(decision);
+        let (signer, account) = (decision.signer, decision.statement.account);
+        self.emit(Output::Collected { signer, account, collected });
+    }
+
+    /// The relay's door hears what became of requests.
+    fn settle(&mut self, author: ValidatorId, object: Object<'_>, outcome: Outcome) {
+        let (Object::Request(request) | Object::Relay { request, .. }) = object else { return };
+        if outcome.executes() {
+            self.relays.executed(request.account, request.nonce);
+        }
+        if author == self.me && matches!(object, Object::Relay { .. }) {
+            self.relays.committed(request.account, request.nonce);
+        }
+    }
+
     /// Everyone follows the ledger. The readers take every delta: they saw all before it.
     fn follow(&mut self) {
-        let Self { ledger, balancer, table, outputs, .. } = self;
+        let Self { ledger, balancer, table, relays, outputs, .. } = self;
         for delta in ledger.drain_deltas() {
             let _ = balancer.delta(&delta);
+            let _ = relays.apply(&delta);
             outputs.extend(table.apply(&delta).purge.map(Output::Purge));
             outputs.push_back(Output::Delta(delta));
         }
+        self.ask_acceptances();
     }
 }

@@ -18,6 +18,7 @@ pub mod protocol;
 pub mod rank;
 pub mod signal;
 mod signature;
+mod signing;
 #[cfg(any(test, feature = "test-util"))]
 pub mod test_util;
 pub mod wire;
@@ -31,3 +32,4 @@ pub use rank::EpochSeed;
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;
 pub use signature::{KeyError, NoSignatures, SignatureScheme};
+pub use signing::Signable;

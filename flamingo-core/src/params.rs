@@ -38,6 +38,14 @@ pub struct RawParams {
     pub client_timer_rounds: u64,
     /// D: rounds within which an honest validator's object commits; an assumption about the host.
     pub delivery_rounds: u64,
+    /// Q: the relays of an account stay the same for so many nonces in a row.
+    pub relay_set_nonces: u64,
+    /// Whether a relay that admitted a copy of an account rests for R_f committed rounds before it admits another one,
+    /// effective or not (condition (6′), ours).
+    pub relay_rest: bool,
+    /// K: after so many effective fallback requests in a row, every honest validator decides to move the account away
+    /// (ours). `None`: never.
+    pub forced_migration_after: Option<u32>,
     /// Rounds after which the host forgets uncommitted certificates.
     pub gc_depth: u64,
     /// Rounds after a migration during which a request that names the previous assignee, in that validator's own
@@ -79,6 +87,9 @@ impl RawParams {
             fallback_gate: 40,
             client_timer_rounds: 10,
             delivery_rounds: 8,
+            relay_set_nonces: 4096,
+            relay_rest: false,
+            forced_migration_after: None,
             gc_depth: 600,
             grace_rounds: 600,
             purge_on_move: false,
@@ -94,10 +105,18 @@ impl RawParams {
         }
     }
 
-    /// What we recommend: receivers by rendezvous, and requests at the previous assignee purged instead of graced.
+    /// What we recommend: receivers by rendezvous, requests at the previous assignee purged instead of graced, relays
+    /// that rest, and forced migration.
     #[must_use]
     pub const fn recommended() -> Self {
-        Self { receiver_tie: ReceiverTie::Rendezvous, grace_rounds: 0, purge_on_move: true, ..Self::paper() }
+        Self {
+            receiver_tie: ReceiverTie::Rendezvous,
+            grace_rounds: 0,
+            purge_on_move: true,
+            relay_rest: true,
+            forced_migration_after: Some(3),
+            ..Self::paper()
+        }
     }
 }
 
@@ -257,9 +276,13 @@ impl Params {
 const MAX_ROUNDS: u64 = 1 << 32;
 /// Far above any sensible list, and allocated only against bytes that are there.
 const MAX_ENTRIES: u64 = 1 << 20;
+/// Far above any sensible number of fallbacks to wait for.
+const MAX_RUN: u32 = 1 << 16;
 
 fn check_ranges(raw: &RawParams) -> Result<(), ParamsError> {
-    let ranges: [(&'static str, u64, u64, u64); 16] = [
+    // Not set is in range.
+    let forced_migration_after = raw.forced_migration_after.unwrap_or(MAX_RUN);
+    let ranges: [(&'static str, u64, u64, u64); 18] = [
         ("anchor_period", raw.anchor_period, 1, MAX_ROUNDS),
         ("window_rounds", raw.window_rounds, 1, Params::MAX_WINDOW_ROUNDS),
         ("frontier_lag", raw.frontier_lag, 0, MAX_ROUNDS),
@@ -268,6 +291,8 @@ fn check_ranges(raw: &RawParams) -> Result<(), ParamsError> {
         ("fallback_gate", raw.fallback_gate, 1, MAX_ROUNDS),
         ("client_timer_rounds", raw.client_timer_rounds, 1, MAX_ROUNDS),
         ("delivery_rounds", raw.delivery_rounds, 1, MAX_ROUNDS),
+        ("relay_set_nonces", raw.relay_set_nonces, 1, u64::MAX - 1),
+        ("forced_migration_after", u64::from(forced_migration_after), 1, u64::from(MAX_RUN)),
         ("gc_depth", raw.gc_depth, 1, MAX_ROUNDS),
         ("min_queue_delay_us", raw.min_queue_delay_us, 0, Params::MAX_QUEUE_DELAY_US),
         ("aggressiveness", u64::from(raw.aggressiveness), 1, 1000),

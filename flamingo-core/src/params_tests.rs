@@ -14,7 +14,14 @@ fn presets_pass() {
     let recommended = Params::new(RawParams::recommended()).unwrap().into_raw();
     assert_eq!(
         paper,
-        RawParams { receiver_tie: ReceiverTie::LowestId, grace_rounds: 600, purge_on_move: false, ..recommended }
+        RawParams {
+            receiver_tie: ReceiverTie::LowestId,
+            grace_rounds: 600,
+            purge_on_move: false,
+            relay_rest: false,
+            forced_migration_after: None,
+            ..recommended
+        }
     );
     assert_eq!((paper.anchor_period, paper.window_rounds, paper.frontier_lag), (60, 30, 2));
     assert_eq!(RawParams::default(), RawParams::recommended());
@@ -102,7 +109,7 @@ fn grace_too_long() {
 #[test]
 fn out_of_range() {
     type Set = fn(&mut RawParams, u64);
-    let fields: [(&str, Set, u64, u64); 16] = [
+    let fields: [(&str, Set, u64, u64); 18] = [
         ("anchor_period", |raw, v| raw.anchor_period = v, 1, 1 << 32),
         ("window_rounds", |raw, v| raw.window_rounds = v, 1, 256),
         ("frontier_lag", |raw, v| raw.frontier_lag = v, 0, 1 << 32),
@@ -111,6 +118,8 @@ fn out_of_range() {
         ("fallback_gate", |raw, v| raw.fallback_gate = v, 1, 1 << 32),
         ("client_timer_rounds", |raw, v| raw.client_timer_rounds = v, 1, 1 << 32),
         ("delivery_rounds", |raw, v| raw.delivery_rounds = v, 1, 1 << 32),
+        ("relay_set_nonces", |raw, v| raw.relay_set_nonces = v, 1, u64::MAX - 1),
+        ("forced_migration_after", |raw, v| raw.forced_migration_after = Some(v as u32), 1, 1 << 16),
         ("gc_depth", |raw, v| raw.gc_depth = v, 1, 1 << 32),
         ("min_queue_delay_us", |raw, v| raw.min_queue_delay_us = v, 0, 600_000_000),
         ("aggressiveness", |raw, v| raw.aggressiveness = v as u32, 1, 1000),

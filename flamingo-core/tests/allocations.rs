@@ -61,7 +61,7 @@ impl Host {
         let at_us = round * 1_000_000;
         for (name, part) in [(2 * round, &requests[..6]), (2 * round + 1, &requests[6..])] {
             let batch = BatchId(name);
-            self.step("batch", Input::Sealed { batch, requests: part, at_us });
+            self.step("batch", Input::Sealed { batch, requests: part, relayed: 0, at_us });
             self.step("batch", Input::Sent { batch, at_us });
             match name % 2 {
                 0 => self.step("batch", Input::Acknowledged(batch)),

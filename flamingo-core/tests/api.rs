@@ -13,8 +13,10 @@ use flamingo_core::signal::WindowSignals;
 use flamingo_core::{AccountId, BatchId, Digest, Round, ValidatorId};
 
 /// Structs that hosts write down field by field. A new field is meant to stop them from compiling: a request, a signed
-/// statement or a certificate without it would be another one.
-const WRITTEN_BY_HOSTS: [&str; 14] = [
+/// statement, a certificate or a leaf of the root without it would be another one.
+const WRITTEN_BY_HOSTS: [&str; 23] = [
+    "Acceptance",
+    "AccountState",
     "Admission",
     "AssignmentDelta",
     "Assignment",
@@ -23,11 +25,18 @@ const WRITTEN_BY_HOSTS: [&str; 14] = [
     "Carrier",
     "CertificateView",
     "Decision",
+    "Decline",
     "Durable",
+    "EpochEnd",
     "LatencyEntry",
     "Member",
     "Moved",
+    "RelayAuth",
     "Request",
+    "RootCertificate",
+    "SignedDecision",
+    "SigningRecord",
+    "StateHead",
     "Statement",
 ];
 

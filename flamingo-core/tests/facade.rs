@@ -1,5 +1,5 @@
 //! The facade: one validator's parts joined, outputs in the order in which the host executes them.
-#![allow(clippy::unwrap_used, reason = "helpers outside #[test] functions may fail loudly, too")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers outside #[test] functions may fail loudly, too")]
 #![allow(clippy::std_instead_of_alloc, reason = "tests have std")]
 
 use std::collections::BTreeMap;
@@ -7,14 +7,15 @@ use std::collections::btree_map::Entry;
 
 use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
-    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, Decision, DecisionList, HomeFn, LedgerConfig, LogIndex,
-    Moved, Object, Outcome, Request, Verdict,
+    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision, DecisionList,
+    FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request,
+    SignedDecision, Statement, Verdict,
 };
-use flamingo_core::signal::{BatchRefused, CertificateView};
+use flamingo_core::signal::{BatchRefused, CertificateView, verify_counts};
 use flamingo_core::test_util::{committee_of_four, header, short_rounds};
 use flamingo_core::{
     AccountId, BatchId, BatchProblem, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound, NoSignatures,
-    Nonce, Output, Params, Persist, PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    Nonce, Output, Params, Persist, PublicKey, RawParams, Round, Signable, SignatureBytes, ValidatorId,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -26,24 +27,33 @@ fn params() -> Params {
     Params::new(short_rounds(RawParams::recommended())).unwrap()
 }
 
+type Facade = Flamingo<NoSignatures, CappedShedding>;
+
 struct Host {
-    flamingo: Flamingo<NoSignatures, CappedShedding>,
+    flamingo: Facade,
     index: u64,
 }
 
 impl Host {
     /// v0 with accounts 0 to 9 at home and a capacity of 20 tx/s; the others have 40.
     fn new() -> Self {
-        Self::resumed(Durable::default())
+        Self::of(0, |flamingo| flamingo)
     }
 
     /// The same after a crash, its log replayed up to the requests.
     fn resumed(durable: Durable) -> Self {
+        Self::of(0, |mut flamingo| {
+            flamingo.resume_after(durable);
+            flamingo
+        })
+    }
+
+    /// The same at validator `me`, with changes.
+    fn of(me: u16, change: impl FnOnce(Facade) -> Facade) -> Self {
         let config = LedgerConfig::new(committee_of_four(EPOCH), params(), NoSignatures, &SEED, AdmitAll);
         let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
-        let flamingo = Flamingo::new(ValidatorId(0), config, CappedShedding::new(&params(), &SEED));
+        let flamingo = change(Flamingo::new(ValidatorId(me), config, CappedShedding::new(&params(), &SEED)));
         let mut host = Self { flamingo, index: 0 };
-        host.flamingo.resume_after(durable);
         host.step(Input::SubDag(LeaderRound(1)));
         for author in 0..4 {
             let capacity_utps = if author == 0 { 20_000_000 } else { 40_000_000 };
@@ -59,6 +69,26 @@ impl Host {
     fn step(&mut self, input: Input<'_>) -> Vec<Output> {
         self.flamingo.step(input);
         core::iter::from_fn(|| self.flamingo.poll_output()).collect()
+    }
+
+    /// Ten rounds of certificates, up to the anchor 10; everything that comes out when it is reached.
+    fn run_to_the_anchor(&mut self) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        for round in 1..=10 {
+            for author in 0..4 {
+                let (author, round) = (ValidatorId(author), Round(round));
+                let load = header(author, round, &params());
+                let outputs =
+                    self.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
+                assert!(matches!(outputs.as_slice(), [Output::Certificate { .. }]));
+            }
+            self.step(Input::SubDag(LeaderRound(round + 1)));
+            outputs = self.step(Input::Round(Round(round + 1)));
+            if !outputs.is_empty() {
+                break;
+            }
+        }
+        outputs
     }
 
     fn commit(&mut self, author: u16, object: Object<'_>) -> Vec<Output> {
@@ -99,8 +129,8 @@ fn headers_carry_acknowledged_batches() {
     let mut host = Host::new();
     let (first, second) = (BatchId(1), BatchId(2));
     let requests = [request(3, 0), request(3, 1), request(4, 0)];
-    assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, at_us: 100 }), []);
-    assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], at_us: 100 }), []);
+    assert_eq!(host.step(Input::Sealed { batch: first, requests: &requests, relayed: 0, at_us: 100 }), []);
+    assert_eq!(host.step(Input::Sealed { batch: second, requests: &requests[..1], relayed: 0, at_us: 100 }), []);
     let early = Output::BatchRefused { batch: first, why: BatchProblem::Refused(BatchRefused::NotSent) };
     assert_eq!(host.step(Input::Acknowledged(first)), [early]);
     let strange = |batch| Output::BatchRefused { batch, why: BatchProblem::NotOpen };
@@ -136,7 +166,7 @@ fn batches_end_or_are_refused() {
             0 => {
                 let size = random.random_range(1..4);
                 let requests: &[Request] = &vec![request(3, 0); size as usize].leak()[..];
-                let input = Input::Sealed { batch, requests, at_us };
+                let input = Input::Sealed { batch, requests, relayed: 0, at_us };
                 match open.entry(name) {
                     Entry::Occupied(_) => ("sealed twice", input, refused(BatchProblem::AlreadySealed)),
                     Entry::Vacant(free) => {
@@ -195,19 +225,8 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
         if let Some(anchor) = resume {
             host.flamingo.resume_after(Durable { decided_anchor: anchor, executed: None });
         }
-        let mut evaluated = 0;
-        for round in 1..=10 {
-            for author in 0..4 {
-                let (author, round) = (ValidatorId(author), Round(round));
-                let load = header(author, round, &params());
-                let outputs =
-                    host.step(Input::Certificate(CertificateView { author, round, load: &load, repeated: &[] }));
-                assert!(matches!(outputs.as_slice(), [Output::Certificate { .. }]));
-            }
-            host.step(Input::SubDag(LeaderRound(round + 1)));
-            let outputs = host.step(Input::Round(Round(round + 1)));
-            evaluated += outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
-        }
+        let outputs = host.run_to_the_anchor();
+        let evaluated = outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
         (host.step(Input::Propose { round: Round(11), at_us: 11_000_000 }), evaluated)
     };
     let (outputs, evaluated) = run(None);
@@ -279,4 +298,193 @@ fn replay_after_a_crash_executes_once() {
         let outputs = host.commit(0, Object::Request(&log[0]));
         assert!(matches!(outputs.as_slice(), [] | [Output::Applied { outcome: Outcome::NoOp(_), .. }]), "{outputs:?}");
     }
+}
+
+const SIGNATURE: SignatureBytes = SignatureBytes([5; 64]);
+
+fn asked(outputs: &[Output]) -> Vec<Signable> {
+    let sign = |output: &Output| if let Output::Sign(what) = output { Some(*what) } else { None };
+    outputs.iter().filter_map(sign).collect()
+}
+
+/// Under signatures: the anchor is persisted before any decision is asked to be signed, a decision goes out when its
+/// signature is there, and only then; headers carry no lists.
+#[test]
+fn decisions_are_asked_for_and_answered_later() {
+    let mut host = Host::of(0, Facade::with_signatures);
+    let outputs = host.run_to_the_anchor();
+    let [Output::Evaluated(_), Output::Persist(persist), signs @ ..] = outputs.as_slice() else {
+        panic!("{outputs:?}")
+    };
+    assert_eq!(*persist, Persist::DecidedAnchor(Round(10)));
+    let asked = asked(signs);
+    assert!(asked.len() == signs.len() && asked.len() > 1, "{signs:?}");
+    let Signable::Decision(statement) = asked[1] else { panic!("{asked:?}") };
+    assert_eq!((statement.epoch, statement.from, statement.anchor), (EPOCH, ValidatorId(0), Round(10)));
+    assert_eq!(asked[1].signing_bytes(), statement.signing_bytes());
+
+    // Much later, out of order; once; and nothing that was not asked for.
+    let outputs = host.step(Input::Propose { round: Round(11), at_us: 11_000_000 });
+    let [Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!((parts.decisions.as_ref(), parts.accepts.len()), (None, 0));
+    let other = Signable::Decision(Statement { to: ValidatorId(statement.to.0 % 3 + 1), ..statement });
+    assert_eq!(host.step(Input::Signed { what: other, signature: &SIGNATURE }), [Output::NotAsked(other)]);
+    let decision = SignedDecision { statement, signer: ValidatorId(0), signature: SIGNATURE };
+    let (signer, account) = (ValidatorId(0), statement.account);
+    let collected = Output::Collected { signer, account, collected: Collected::Counted { stake: 1 } };
+    let outputs = host.step(Input::Signed { what: asked[1], signature: &SIGNATURE });
+    assert_eq!(outputs, [Output::Decision(decision), collected]);
+    assert_eq!(host.step(Input::Signed { what: asked[1], signature: &SIGNATURE }), [Output::NotAsked(asked[1])]);
+}
+
+/// After a restart nothing of an anchor that may have left is asked for again.
+#[test]
+fn a_restarted_validator_does_not_sign_twice() {
+    let resume = |mut flamingo: Facade| {
+        flamingo.resume_after(Durable { decided_anchor: Round(10), executed: None });
+        flamingo
+    };
+    for mut host in [Host::of(0, |new| resume(new.with_signatures())), Host::of(0, |new| resume(new).with_signatures())]
+    {
+        assert_eq!(host.run_to_the_anchor(), []);
+    }
+}
+
+/// The whole life under signatures, at the old and the new validator: decisions of three make evidence, the log shows
+/// it, the receiver is asked for its acceptance, and the log moves the account.
+#[test]
+fn a_migration_under_signatures() {
+    let mut old = Host::of(0, Facade::with_signatures);
+    let what = asked(&old.run_to_the_anchor())[0];
+    let Signable::Decision(statement) = what else { panic!("{what:?}") };
+    let mut new = Host::of(statement.to.0, Facade::with_signatures);
+    let by = |signer| SignedDecision { statement, signer: ValidatorId(signer), signature: SIGNATURE };
+    old.step(Input::Signed { what, signature: &SIGNATURE });
+    old.step(Input::Decision(&by(2)));
+    let stranger = CollectRefusal::UnknownSigner { signer: ValidatorId(9) };
+    let outputs = old.step(Input::Decision(&by(9)));
+    let [Output::Collected { collected, .. }] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!(*collected, Collected::Refused(stranger));
+    let outputs = old.step(Input::Decision(&by(3)));
+    let [Output::Collected { collected: Collected::Evidence(evidence), .. }] = outputs.as_slice() else {
+        panic!("{outputs:?}")
+    };
+
+    for host in [&mut old, &mut new] {
+        host.step(Input::SubDag(LeaderRound(12)));
+    }
+    let live = old.commit(2, Object::Evidence(evidence));
+    assert!(matches!(live[..], [Output::Applied { outcome: Outcome::EvidenceLive { .. }, .. }, Output::Delta(_)]));
+    let live = new.commit(2, Object::Evidence(evidence));
+    let what = Signable::Acceptance(statement);
+    assert_eq!(asked(&live), [what]);
+
+    let decline = Signable::Decline(statement);
+    let outputs = new.step(Input::Signed { what: decline, signature: &SIGNATURE });
+    assert!(matches!(outputs[..], [Output::Decline(declined)] if declined.statement == statement), "{outputs:?}");
+    let outputs = new.step(Input::Signed { what, signature: &SIGNATURE });
+    let [Output::Acceptance(acceptance)] = outputs.as_slice() else { panic!("{outputs:?}") };
+    assert_eq!(old.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "not the receiver");
+    for host in [&mut old, &mut new] {
+        let outputs = host.commit(3, Object::Acceptance(acceptance));
+        let Output::Applied { outcome, .. } = outputs[0] else { panic!("{outputs:?}") };
+        assert_eq!(outcome, Outcome::Activated { to: statement.to });
+        assert_eq!(host.flamingo.ledger().assignment(statement.account).unwrap().validator, statement.to);
+    }
+    for what in [what, decline] {
+        assert_eq!(new.step(Input::Signed { what, signature: &SIGNATURE }), [Output::NotAsked(what)], "over");
+    }
+    let outputs = new.commit(3, Object::Acceptance(acceptance));
+    assert!(matches!(outputs.as_slice(), [Output::Applied { outcome: Outcome::NoOp(Reason::NoLiveEvidence), .. }]));
+}
+
+/// The first relay of account 3.
+fn relay_host() -> Host {
+    let committee = committee_of_four(EPOCH);
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(&committee, AccountId(3), Nonce(0), ValidatorId(0))[0];
+    Host::of(me.0, |flamingo| flamingo)
+}
+
+fn fallback(host: &mut Host, nonce: u64) -> Verdict {
+    let request = request(3, nonce);
+    let auth = RelayAuth::unsigned(&request);
+    let outputs = host.step(Input::Relay { request: &request, auth: &auth });
+    let [Output::Verdict { verdict, .. }] = outputs[..] else { panic!("{outputs:?}") };
+    verdict
+}
+
+/// A fallback request passes the relay's door, its fate in the log opens the door again, and a collected copy goes in
+/// once more.
+#[test]
+fn fallback_requests_pass_by_the_relays_door() {
+    let mut host = relay_host();
+    assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
+    let pending = Verdict::RelayRefused(RelayRefusal::Pending { nonce: Nonce(0) });
+    assert_eq!(fallback(&mut host, 1), pending);
+    let (request, verdict) = (request(3, 0), Verdict::RelayAccept);
+    let auth = RelayAuth::unsigned(&request);
+    let outputs = host.step(Input::RelayCollected { request: &request, auth: &auth });
+    assert_eq!(outputs, [Output::Verdict { account: AccountId(3), nonce: Nonce(0), verdict }]);
+
+    // The assignee carries it after all.
+    let outputs = host.commit(0, Object::Request(&request));
+    assert!(matches!(outputs[..], [Output::Applied { outcome: Outcome::Executed, .. }]));
+    let outputs = host.step(Input::RelayCollected { request: &request, auth: &auth });
+    assert_eq!(outputs, [Output::Verdict { account: AccountId(3), nonce: Nonce(0), verdict: Verdict::Duplicate }]);
+    // R_f = 4.
+    let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
+    assert_eq!(fallback(&mut host, 1), resting);
+    host.step(Input::SubDag(LeaderRound(5)));
+    assert_eq!(fallback(&mut host, 1), Verdict::RelayAccept);
+}
+
+/// A host that stored snapshot, root and index goes on from there: the ledger is the same, accounts are known at every
+/// door, and relays rest.
+#[test]
+fn a_facade_restores_from_what_was_stored() {
+    let mut host = relay_host();
+    host.commit(0, Object::Request(&request(3, 0)));
+    let ledger = host.flamingo.ledger();
+    let (snapshot, root, last) = (ledger.snapshot(), ledger.digest(), ledger.last_index());
+    let config = || {
+        let committee = ledger.committee().clone();
+        let config = LedgerConfig::new(committee, params(), NoSignatures, &SEED, AdmitAll);
+        config.with_home(HomeFn(|_, _| ValidatorId(0)))
+    };
+    let policy = || CappedShedding::new(&params(), &SEED);
+    let wrong = Flamingo::restore(ValidatorId(1), config(), policy(), &snapshot, &Digest([0; 32]), last);
+    assert!(wrong.is_err());
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(ledger.committee(), AccountId(3), Nonce(0), ValidatorId(0))[0];
+    let restored = Flamingo::restore(me, config(), policy(), &snapshot, &root, last).unwrap();
+    let mut again = Host { flamingo: restored, index: 0 };
+    assert_eq!(again.flamingo.ledger().digest(), root);
+    let told: Vec<_> = core::iter::from_fn(|| again.flamingo.poll_output()).collect();
+    assert!(told.iter().all(|output| matches!(output, Output::Delta(_))), "who follows starts anew, too");
+    let outputs = again.commit(0, Object::Request(&request(3, 1)));
+    assert!(matches!(outputs[..], [Output::Applied { outcome: Outcome::NoOp(Reason::AlreadyApplied { .. }), .. }]));
+    assert_eq!(fallback(&mut again, 0), Verdict::Duplicate);
+    let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
+    assert_eq!(fallback(&mut again, 1), resting);
+}
+
+/// Flamingo §4.1, §4.3 (4): fallback requests count for no account, since they name somebody else than the author. They
+/// are in the number of all transactions, and a voter who recomputes both agrees.
+#[test]
+fn relayed_copies_are_no_load() {
+    let mut host = relay_host();
+    assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
+    let batch = BatchId(1);
+    host.step(Input::Sealed { batch, requests: &[], relayed: 1, at_us: 5 });
+    host.step(Input::Sent { batch, at_us: 7 });
+    host.step(Input::Acknowledged(batch));
+    let outputs = host.step(Input::Propose { round: Round(1), at_us: 9 });
+    let Some(Output::Header(header)) = outputs.last() else { panic!("{outputs:?}") };
+    assert_eq!((header.load.counts().entries(), header.load.transactions()), (&[][..], 1));
+    let relays = FallbackSet::new(&SEED, &params());
+    let me = relays.members(host.flamingo.ledger().committee(), AccountId(3), Nonce(0), ValidatorId(0))[0];
+    // What a voter finds in the batch: the copy, which names v0.
+    let counted = [request(3, 0)].into_iter().filter(|request| request.named == me).map(|request| request.account);
+    assert_eq!(verify_counts(&header.load, 1, counted, me, Round(1), &params()), Ok(()));
 }

@@ -66,7 +66,7 @@ impl Validator {
     /// Seals what came in, sends what the egress can, and proposes a header with the requests of what was sent.
     fn propose(&mut self, round: u64) -> (HeaderParts, Vec<Request>) {
         let (now, batch, requests) = (round * ROUND_US, BatchId(round), take(&mut self.open));
-        self.step(Input::Sealed { batch, requests: &requests, at_us: now }, None);
+        self.step(Input::Sealed { batch, requests: &requests, relayed: 0, at_us: now }, None);
         let leaves_at_us = self.free_at_us.max(now);
         self.free_at_us = leaves_at_us + requests.len() as u64 * ROUND_US / EGRESS;
         self.egress.push_back((batch, leaves_at_us, requests));

@@ -32,7 +32,11 @@ impl Acceptances {
     pub(super) fn follow(&mut self, me: ValidatorId, change: &Change) {
         match *change {
             Change::EvidenceLive { account, to, anchor, .. } if to == me => self.set(account, anchor, None),
-            Change::EvidenceExpired { account, to, anchor, .. } if to == me => self.end(account, anchor),
+            Change::EvidenceExpired { account, to, anchor, .. } | Change::EvidenceDeclined { account, to, anchor }
+                if to == me =>
+            {
+                self.end(account, anchor);
+            }
             // All live evidence of the account goes with its activation, at whichever anchor it was decided.
             Change::Activated { account, .. } => {
                 while let Some(anchor) = self.any_anchor_of(account) {

@@ -11,16 +11,20 @@
 //!    next header is built. It states as its commit head at most a sub-DAG whose deltas were handed over: who says that
 //!    it knows of evidence and does not accept it is excluded.
 //!
+//! *Forced migration* (ours) adds decisions from the snapshot alone, see `forced`.
+//!
 //! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r −
 //! frontier_lag − w, the last round before its window: everyone reads the same, and what anchor r − R decided is
 //! settled in it or still live. A validator that has not committed beyond that round waits up to T_fresh / 2 rounds
 //! for it, because a later list would hardly be fresh, and then skips the anchor.
 
 mod acceptances;
+mod forced;
 
 use alloc::vec::Vec;
 
 use acceptances::Acceptances;
+use forced::Forced;
 
 use crate::committee::Committee;
 use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
@@ -50,6 +54,7 @@ pub struct Balancer<P> {
     window: TrackingWindow,
     view: CommittedView,
     policy: P,
+    forced: Forced,
     enabled: bool,
     /// The highest round seen.
     round: Round,
@@ -73,6 +78,9 @@ pub struct Evaluation {
     pub round: Round,
     /// Anchors before it that were crossed together with it and not evaluated.
     pub passed_over: u64,
+    /// Accounts that are to leave an assignee which left them to the relays; whatever the window shows, and before
+    /// whatever the policy decides about them.
+    pub forced: Vec<Decision>,
     /// What came of it.
     pub result: Result<Evaluated, EvaluationSkip>,
 }
@@ -125,6 +133,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             window: TrackingWindow::new(committee, params),
             view: CommittedView::new(committee.len(), lookup),
             policy,
+            forced: Forced::new(committee, params),
             enabled: true,
             round: Round(0),
             anchor: Round(0),
@@ -274,32 +283,45 @@ impl<P: MigrationPolicy> Balancer<P> {
     /// Evaluates the waiting anchor, skips it, or leaves it waiting.
     fn evaluate(&mut self, passed_over: u64) -> Option<Evaluation> {
         let snapshot = self.snapshot();
+        let mut forced = Vec::new();
         let result = if self.view.is_complete_to(snapshot) {
-            self.window.signals(self.anchor).map(|signals| self.decide(signals)).map_err(EvaluationSkip::from)
+            if self.enabled {
+                forced = self.forced.decide(&self.view);
+            }
+            match self.window.signals(self.anchor) {
+                Ok(signals) => Ok(self.decide(signals, &forced)),
+                Err(skip) => {
+                    self.list(&forced, &[]);
+                    Err(EvaluationSkip::Signals(skip))
+                }
+            }
         } else if self.round.0 - self.anchor.0 >= self.patience_rounds {
             Err(EvaluationSkip::SnapshotBehind { head: self.view.head(), snapshot })
         } else {
             return None;
         };
         self.waiting = None;
-        Some(Evaluation { anchor: self.anchor, round: self.round, passed_over, result })
+        Some(Evaluation { anchor: self.anchor, round: self.round, passed_over, forced, result })
     }
 
-    fn decide(&mut self, signals: WindowSignals) -> Evaluated {
+    fn decide(&mut self, signals: WindowSignals, forced: &[Decision]) -> Evaluated {
         let decisions = match self.enabled {
             true => self.policy.decide(&signals, &self.view),
             false => NeverMigrate.decide(&signals, &self.view),
         };
         self.window.evaluated(&signals);
-        let unlisted = self.list(&decisions);
+        let unlisted = self.list(forced, &decisions.moves);
         Evaluated { signals, decisions, unlisted }
     }
 
-    /// Puts the decisions into the list for the next header; returns how many did not fit.
-    fn list(&mut self, decisions: &Decisions) -> usize {
-        let listed = decisions.moves.len().min(self.max_list_entries as usize);
-        let mut entries: Vec<Decision> = decisions.moves[..listed].to_vec();
-        // A host's policy may break its contract; a list may not.
+    /// Puts the decisions into the list for the next header, the forced ones first; returns how many did not fit.
+    fn list(&mut self, forced: &[Decision], moves: &[Decision]) -> usize {
+        let mut entries: Vec<Decision> = forced.iter().chain(moves).copied().collect();
+        // A host's policy may break its contract; a list may not. The sort is stable: of two decisions about one
+        // account the first stays.
+        let wanted = entries.len();
+        entries.truncate(self.max_list_entries as usize);
+        let unlisted = wanted - entries.len();
         entries.retain(|entry| entry.from != entry.to);
         entries.sort_by_key(|entry| entry.account);
         entries.dedup_by_key(|entry| entry.account);
@@ -308,7 +330,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             // The anchor that was evaluated, whatever the policy calls it: it is the one that is persisted.
             false => DecisionList::new(self.epoch, self.anchor, entries, self.max_list_entries).ok(),
         };
-        decisions.moves.len() - listed
+        unlisted
     }
 }
 

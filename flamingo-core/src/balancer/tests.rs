@@ -2,7 +2,7 @@ use super::*;
 use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
 use crate::policy::{CappedShedding, PolicyOutcome};
-use crate::protocol::{Change, NonceWindow};
+use crate::protocol::{Change, LatencyEntry, NonceWindow};
 use crate::rank::EpochSeed;
 use crate::test_util::{committee_of_four, header, short_rounds};
 use alloc::vec;
@@ -186,16 +186,14 @@ fn a_list_is_bounded() {
     assert_eq!(bench.balancer.take_decision_list().unwrap().entries().len(), 3);
 }
 
-/// A list is of the anchor that was evaluated, whatever the policy says: the host persists it against a second one.
+/// A list is of the anchor that was evaluated: the host persists it against a second one. What anchor the policy wrote
+/// on its decisions does not reach it.
 #[test]
 fn a_list_is_of_the_evaluated_anchor() {
     let mut bench = Bench::new();
-    let mut decisions = bench.run(2..=10).pop().unwrap().result.unwrap().decisions;
-    for anchor in [0, 20, u64::MAX].map(Round) {
-        decisions.anchor = anchor;
-        assert_eq!(bench.balancer.list(&decisions), 0);
-        assert_eq!(bench.balancer.take_decision_list().unwrap().anchor(), Round(10), "not {anchor}");
-    }
+    let decisions = bench.run(2..=10).pop().unwrap().result.unwrap().decisions;
+    assert_eq!(bench.balancer.list(&[], &decisions.moves), 0);
+    assert_eq!(bench.balancer.take_decision_list().unwrap().anchor(), Round(10));
 }
 
 /// Off, an anchor decides nothing but baselines go on; a list not taken is dropped; on again, decisions return.
@@ -264,6 +262,8 @@ fn accept_lists() {
     }
     let expired = Change::EvidenceExpired { account: AccountId(9), to: ME, anchor: Round(10), excluded: true };
     bench.commit(31, expired);
+    bench.commit(31, live(8, 1, 10));
+    bench.commit(31, Change::EvidenceDeclined { account: AccountId(8), to: ME, anchor: Round(10) });
     let first = bench.balancer.take_accept_list().unwrap();
     assert_eq!(accounts(Some(first.clone())), Some((10, vec![0, 1, 2])));
     assert_eq!(accounts(bench.balancer.take_accept_list()), Some((10, vec![4])));
@@ -344,4 +344,145 @@ fn the_snapshot_is_the_one_before_the_window() {
     assert_eq!(decided.decisions.moves.len(), 4, "the old capacities");
     let decided = bench.run(11..=20).pop().unwrap().result.unwrap();
     assert_eq!(decided.decisions.report.outcome, PolicyOutcome::NoReceiver);
+}
+
+/// K effective fallback requests in a row of `account`, all committed by leader round `leader`.
+fn relayed(bench: &mut Bench, leader: u64, account: u64, runs: core::ops::RangeInclusive<u32>) {
+    for run in runs {
+        let (account, nonce) = (AccountId(account), crate::Nonce(run.into()));
+        bench.commit(leader, Change::Relayed { account, nonce, run, next_from: LeaderRound(leader) });
+    }
+}
+
+fn forcing(after: Option<u32>, tie: crate::ReceiverTie) -> Params {
+    let mut raw = params(100).into_raw();
+    (raw.forced_migration_after, raw.receiver_tie) = (after, tie);
+    Params::new(raw).unwrap()
+}
+
+/// What one anchor forces, after a run of `run` requests of account 20 in time for it.
+fn forced_at_10(params: Params, run: u32, change: impl FnOnce(&mut Bench)) -> Vec<Decision> {
+    let mut bench = Bench::with(params);
+    let admitted = Change::Admitted { account: AccountId(20), home: ValidatorId(0), key: PublicKey([9; 32]) };
+    bench.commit(1, admitted);
+    relayed(&mut bench, 1, 20, 1..=run);
+    change(&mut bench);
+    let evaluations = bench.run(2..=10);
+    let forced = evaluations[0].forced.clone();
+    let list = bench.balancer.take_decision_list();
+    let listed = |entry: &Decision| list.as_ref().is_some_and(|list| list.entries().contains(entry));
+    assert!(forced.iter().all(listed));
+    forced
+}
+
+fn latencies(entries: &[(u16, u32)]) -> Change {
+    let entry = |&(v, latency_us): &(u16, u32)| LatencyEntry { validator: ValidatorId(v), latency_us };
+    Change::Latency { account: AccountId(20), entries: entries.iter().map(entry).collect() }
+}
+
+fn away(to: u16) -> Vec<Decision> {
+    vec![Decision { account: AccountId(20), from: ValidatorId(0), to: ValidatorId(to) }]
+}
+
+/// Ours, on: K effective fallbacks in a row move the account away at the next anchor whose snapshot shows them, to the
+/// lowest committed latency, ties by id; the window has no say.
+#[test]
+fn a_run_of_fallbacks_forces_a_migration() {
+    let on = forcing(Some(3), crate::ReceiverTie::LowestId);
+    assert_eq!(forced_at_10(on.clone(), 2, |_| {}), []);
+    assert_eq!(forced_at_10(on.clone(), 3, |_| {}), away(1));
+    let near = latencies(&[(0, 1), (2, 50), (3, 9)]);
+    assert_eq!(forced_at_10(on.clone(), 4, |bench| bench.commit(1, near)), away(3));
+    assert_eq!(forced_at_10(on, 4, |bench| bench.commit(1, latencies(&[(1, 9), (2, 9)]))), away(1));
+}
+
+/// Ours, off: the paper knows no forced migration.
+#[test]
+fn forced_migration_can_be_off() {
+    assert_eq!(forced_at_10(forcing(None, crate::ReceiverTie::LowestId), 100, |_| {}), []);
+}
+
+/// A normal request or a migration ends the run; live evidence is waited for; excluded validators and those without a
+/// capacity do not receive; what the snapshot does not show does not count.
+#[test]
+fn forced_migration_reads_committed_facts() {
+    let on = || forcing(Some(3), crate::ReceiverTie::LowestId);
+    let (account, from, to) = (AccountId(20), ValidatorId(0), ValidatorId(1));
+    let ended = |bench: &mut Bench| bench.commit(2, Change::RelayRunEnded { account });
+    assert_eq!(forced_at_10(on(), 3, ended), []);
+    let moved = Change::Activated { account, from, to, anchor: Round(0), nonces: NonceWindow::default() };
+    assert_eq!(forced_at_10(on(), 3, |bench| bench.commit(2, moved)), []);
+    let live = Change::EvidenceLive { account, from, to, anchor: Round(0), deadline: LeaderRound(9) };
+    assert_eq!(forced_at_10(on(), 3, |bench| bench.commit(2, live.clone())), []);
+    let expired = Change::EvidenceExpired { account, to, anchor: Round(0), excluded: true };
+    let silent = |bench: &mut Bench| {
+        bench.commit(2, live);
+        bench.commit(3, expired);
+    };
+    assert_eq!(forced_at_10(on(), 3, silent), away(2), "the next one is asked");
+
+    let mut bench = Bench::with(on());
+    relayed(&mut bench, 1, 5, 1..=2);
+    // The snapshot of anchor 10 is at 5.
+    let mut evaluations = bench.run(2..=7);
+    relayed(&mut bench, 6, 5, 3..=3);
+    evaluations.extend(bench.run(8..=20));
+    let forced: Vec<_> = evaluations.iter().map(|evaluation| evaluation.forced.len()).collect();
+    assert_eq!(forced, [0, 1], "seen by the anchor after");
+}
+
+/// The forced decision stands before the policy's about the same account, and in front of a full list.
+#[test]
+fn forced_decisions_come_first() {
+    let mut raw = forcing(Some(1), crate::ReceiverTie::LowestId).into_raw();
+    raw.max_list_entries = 2;
+    let mut bench = Bench::with(Params::new(raw).unwrap());
+    bench.commit(
+        1,
+        Change::Latency {
+            account: AccountId(0),
+            entries: [LatencyEntry { validator: ValidatorId(3), latency_us: 1 }].into(),
+        },
+    );
+    relayed(&mut bench, 1, 9, 1..=1);
+    let evaluations = bench.run(2..=10);
+    let evaluated = evaluations[0].result.as_ref().unwrap();
+    assert_eq!((evaluations[0].forced.len(), evaluated.decisions.moves.len(), evaluated.unlisted), (1, 4, 3));
+    let list = bench.balancer.take_decision_list().unwrap();
+    let accounts: Vec<u64> = list.entries().iter().map(|entry| entry.account.0).collect();
+    assert_eq!(accounts, [0, 9]);
+}
+
+/// Rendezvous spreads forced accounts without latencies over the members; every validator picks alike.
+#[test]
+fn forced_receivers_are_spread_and_the_same_everywhere() {
+    let params = forcing(Some(1), crate::ReceiverTie::Rendezvous);
+    let decide = || {
+        let mut bench = Bench::with(params.clone());
+        (0..10).for_each(|account| relayed(&mut bench, 1, account, 1..=1));
+        bench.run(2..=10)[0].forced.clone()
+    };
+    let forced = decide();
+    assert_eq!(forced, decide());
+    let mut receivers: Vec<_> = forced.iter().map(|decision| decision.to).collect();
+    receivers.sort_unstable();
+    receivers.dedup();
+    assert_eq!((forced.len(), receivers.len()), (10, 3));
+}
+
+/// Switched off, nothing is forced either; and an anchor without signals still forces.
+#[test]
+fn forcing_needs_the_switch_and_not_the_window() {
+    let mut bench = Bench::with(forcing(Some(1), crate::ReceiverTie::LowestId));
+    relayed(&mut bench, 1, 0, 1..=1);
+    bench.balancer.set_enabled(false);
+    assert_eq!(bench.run(2..=10)[0].forced, []);
+
+    let mut bench = Bench::with(forcing(Some(1), crate::ReceiverTie::LowestId));
+    relayed(&mut bench, 1, 0, 1..=1);
+    bench.commit(8, Change::SubDag);
+    let evaluation = bench.round(10).unwrap();
+    assert!(evaluation.result.is_err(), "no certificates");
+    assert_eq!(evaluation.forced.len(), 1);
+    assert_eq!(bench.balancer.take_decision_list().unwrap().entries(), evaluation.forced);
 }

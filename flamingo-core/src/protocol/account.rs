@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::account_state::AccountState;
 use super::delta::LatencyEntry;
 use super::index::{AccountIndex, Index};
 use super::nonce::NonceWindow;
@@ -24,9 +25,27 @@ pub(super) struct Account {
     pub(super) anchor: Round,
     /// ℓ at which the last migration took effect.
     pub(super) activated: LeaderRound,
+    /// The first ℓ at which the next fallback request may take effect: R_f after the last one.
+    pub(super) fallback_from: LeaderRound,
+    /// Effective fallback requests in a row, against this assignee.
+    pub(super) relay_run: u32,
 }
 
 impl Account {
+    pub(super) const fn state(&self, key: PublicKey) -> AccountState {
+        AccountState {
+            account: self.id,
+            key,
+            nonces: self.nonces,
+            validator: self.validator,
+            previous: self.previous,
+            anchor: self.anchor,
+            activated: self.activated,
+            fallback_from: self.fallback_from,
+            relay_run: self.relay_run,
+        }
+    }
+
     pub(super) const fn assignment(&self) -> Assignment {
         Assignment { validator: self.validator, anchor: self.anchor, moved: self.previous.is_some() }
     }
@@ -37,6 +56,8 @@ impl Account {
         self.validator = to;
         self.anchor = anchor;
         self.activated = leader;
+        // The run is a complaint about an assignee.
+        self.relay_run = 0;
     }
 }
 
@@ -81,16 +102,33 @@ impl Accounts {
 
     /// Adds an account that is not there yet, at its home; `None` when no index is left.
     pub(super) fn admit(&mut self, account: AccountId, key: PublicKey, home: ValidatorId) -> Option<Index> {
-        let rows = &self.rows;
-        let index = self.index.insert(account, |index| rows[index as usize].id)?;
-        self.keys.push(key);
-        self.rows.push(Account {
-            id: account,
+        self.insert(&AccountState {
+            account,
+            key,
             nonces: NonceWindow::default(),
             validator: home,
             previous: None,
             anchor: Round(0),
             activated: LeaderRound(0),
+            fallback_from: LeaderRound(0),
+            relay_run: 0,
+        })
+    }
+
+    /// Adds an account that is not there yet, as it was elsewhere; `None` when no index is left.
+    pub(super) fn insert(&mut self, state: &AccountState) -> Option<Index> {
+        let rows = &self.rows;
+        let index = self.index.insert(state.account, |index| rows[index as usize].id)?;
+        self.keys.push(state.key);
+        self.rows.push(Account {
+            id: state.account,
+            nonces: state.nonces,
+            validator: state.validator,
+            previous: state.previous,
+            anchor: state.anchor,
+            activated: state.activated,
+            fallback_from: state.fallback_from,
+            relay_run: state.relay_run,
         });
         Some(index)
     }
@@ -105,7 +143,7 @@ impl Accounts {
 #[derive(Clone, Debug)]
 pub(super) struct LatencyRow {
     pub(super) sequence: u64,
-    /// ℓ at which it took effect.
-    pub(super) since: LeaderRound,
+    /// The first ℓ at which the next record may take effect: R after this one did.
+    pub(super) next_from: LeaderRound,
     pub(super) entries: Box<[LatencyEntry]>,
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus};
 use super::index::{AccountIndex, Index};
 use super::nonce::{NonceRefusal, NonceWindow};
+use super::relay_table::RelayRefusal;
 use super::request::Request;
 use super::view::Assignment;
 use crate::id::{AccountId, Epoch, Nonce, PublicKey, Round, ValidatorId};
@@ -20,6 +21,10 @@ use crate::signature::SignatureScheme;
 pub enum Verdict {
     /// Put it into a batch.
     Accept,
+    /// Put it into a batch as a fallback request, with the client's leave. It does not count as load.
+    RelayAccept,
+    /// This validator does not relay it, not now.
+    RelayRefused(RelayRefusal),
     /// The account has left this validator: the client signs again, naming the new one.
     Moved(Moved),
     /// The account is assigned elsewhere, or the request names another validator than this one: the client signs
@@ -168,13 +173,15 @@ impl<S: SignatureScheme> AdmissionTable<S> {
     fn change(&mut self, change: &Change) -> Option<Moved> {
         match *change {
             Change::Admitted { account, home, key } => {
-                let Self { index, rows, .. } = self;
-                let id_of = |index: Index| rows[index as usize].id;
-                if index.get(account, id_of).is_none() && index.insert(account, id_of).is_some() {
-                    let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                    let nonces = NonceWindow::default();
-                    rows.push(Row { id: account, key, assignment, was_mine: false, nonces });
-                }
+                let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
+                let nonces = NonceWindow::default();
+                self.insert(Row { id: account, key, assignment, was_mine: false, nonces });
+                None
+            }
+            Change::Restored { ref state, .. } => {
+                let (id, key, assignment, nonces) = (state.account, state.key, state.assignment(), state.nonces);
+                let was_mine = state.previous == Some(self.me);
+                self.insert(Row { id, key, assignment, was_mine, nonces });
                 None
             }
             Change::Activated { account, to, anchor, nonces, .. } => {
@@ -185,7 +192,18 @@ impl<S: SignatureScheme> AdmissionTable<S> {
             | Change::Capacity { .. }
             | Change::Latency { .. }
             | Change::EvidenceLive { .. }
-            | Change::EvidenceExpired { .. } => None,
+            | Change::EvidenceExpired { .. }
+            | Change::EvidenceDeclined { .. }
+            | Change::Relayed { .. }
+            | Change::RelayRunEnded { .. } => None,
+        }
+    }
+
+    fn insert(&mut self, row: Row) {
+        let Self { index, rows, .. } = self;
+        let id_of = |index: Index| rows[index as usize].id;
+        if index.get(row.id, id_of).is_none() && index.insert(row.id, id_of).is_some() {
+            rows.push(row);
         }
     }
 

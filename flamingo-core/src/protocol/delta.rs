@@ -3,8 +3,9 @@
 
 use alloc::boxed::Box;
 
+use super::account_state::AccountState;
 use super::nonce::NonceWindow;
-use crate::id::{AccountId, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
 
 /// One change, in committed order. Every replica emits the same stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +73,15 @@ pub enum Change {
         /// Whether v_new is excluded for a from now on.
         excluded: bool,
     },
+    /// Evidence Π was declined by v_new and is closed.
+    EvidenceDeclined {
+        /// a.
+        account: AccountId,
+        /// v_new.
+        to: ValidatorId,
+        /// r.
+        anchor: Round,
+    },
     /// A(a) = (to, anchor). All other live evidence of the account is gone with it.
     Activated {
         /// a.
@@ -84,6 +94,30 @@ pub enum Change {
         anchor: Round,
         /// The nonces that have taken effect so far: where the new validator's workers start from.
         nonces: NonceWindow,
+    },
+    /// An account as the state had it when its ledger was restored or took over from the epoch before; what comes
+    /// next in the stream changes it.
+    Restored {
+        /// The account.
+        state: Box<AccountState>,
+        /// Who may not receive it for the rest of the epoch, ascending.
+        excluded: Box<[ValidatorId]>,
+    },
+    /// A request took effect by way of a relay.
+    Relayed {
+        /// a.
+        account: AccountId,
+        /// q.
+        nonce: Nonce,
+        /// Effective fallback requests of the account in a row, with this one.
+        run: u32,
+        /// The first leader round at which the next one may take effect.
+        next_from: LeaderRound,
+    },
+    /// A normal request took effect and ended a run of fallback requests.
+    RelayRunEnded {
+        /// a.
+        account: AccountId,
     },
 }
 
@@ -119,6 +153,10 @@ pub enum DeltaStatus {
 pub(super) struct Cursor(u64);
 
 impl Cursor {
+    pub(super) const fn new() -> Self {
+        Self(0)
+    }
+
     /// Moves over `sequence` if it is the next one.
     pub(super) const fn take(&mut self, sequence: u64) -> DeltaStatus {
         if sequence < self.0 {

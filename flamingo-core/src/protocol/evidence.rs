@@ -1,108 +1,73 @@
-//! Live evidence: from the position where it came to exist until it is activated, dropped or expired.
+//! Evidence Π as an object: a statement under the signatures of a quorum (Flamingo §4.3 (2)).
+//!
+//! *Variant.* Stake instead of heads; a quorum is N − f stake. In tally mode the same thing comes to exist without
+//! an object: the log counts. The ledger treats both alike from there on.
+//!
+//! *Why one signature at a time.* Every replica has to give the same answer. On ed25519 the batch equation accepts
+//! some forgeries by keys with a component of small order depending on what else is in the batch; so nothing here
+//! verifies a batch, and a committee with such keys is refused when it is loaded.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
+use super::quorum::{QuorumError, QuorumSignatures};
+use super::statement::Statement;
+use crate::committee::Committee;
+use crate::id::Digest;
+use crate::signature::SignatureScheme;
+use crate::wire::{Reader, WireError};
 
-use super::index::Index;
-use crate::id::{Digest, LeaderRound, Round, ValidatorId};
-
-/// Π without its account and anchor, which are its key: at most one statement per (a, r) is ever evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Evidence {
-    pub(super) from: ValidatorId,
-    pub(super) to: ValidatorId,
-    /// ℓ of the sub-DAG it came to exist in.
-    pub(super) leader: LeaderRound,
-    /// That sub-DAG's number, counting from 1.
-    pub(super) sub_dag: u64,
-    /// The last leader round at which T_Π alone keeps it.
-    pub(super) deadline: LeaderRound,
+/// Π: ⟨MIGRATE, e, a, v_old, v_new, r⟩ and who signed it. Signers are distinct by construction; whether they are members,
+/// make a quorum and signed is what [`verify`](Self::verify) says.
+///
+/// 32 bytes and 66 per signature: 230 bytes at n = 4, 4.5 kB at n = 100.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    statement: Statement,
+    signatures: QuorumSignatures,
 }
 
-/// All live evidence, by account for acceptances and by deadline for expiry.
-///
-/// Most evidence is accepted and never expires. So deadlines are kept in buckets, a bucket is looked at when it is
-/// overdue, and D(Π), which orders an expiry, is computed for what expires only.
-///
-/// Memory: at most four per account. Evidence of one account stems from distinct anchors, hence from distinct
-/// sub-DAGs; one may be within its deadline, since T_fresh + T_Π < R, and those beyond it live for three more
-/// sub-DAGs. About 70 bytes each, and 16 more until its deadline, accepted or not.
-///
-/// Invariant: every live evidence is eligible, that is A(a) = v_old and r above the anchor of A(a). It was so
-/// when it came to exist, and an activation, the only thing that changes A(a), drops all others of the account.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LiveEvidence {
-    by_account: BTreeMap<(Index, Round), Evidence>,
-    by_deadline: BTreeMap<LeaderRound, Vec<(Index, Round)>>,
-}
-
-/// Evidence that expires; in the order of the expiry.
-pub(super) type Due = (LeaderRound, Digest, Index, Round);
-
-/// How many sub-DAGs have to be applied after the one that evidence stems from before it may expire: a jump of
-/// the leader round must not take away the receiver's chance to answer (ours).
-const LEAST_SUB_DAGS: u64 = 3;
-
-impl LiveEvidence {
-    pub(super) fn insert(&mut self, index: Index, anchor: Round, evidence: Evidence) {
-        self.by_account.insert((index, anchor), evidence);
-        self.by_deadline.entry(evidence.deadline).or_default().push((index, anchor));
+impl Evidence {
+    /// Evidence under these signatures over [`Statement::signing_bytes`].
+    #[must_use]
+    pub const fn new(statement: Statement, signatures: QuorumSignatures) -> Self {
+        Self { statement, signatures }
     }
 
-    pub(super) fn get(&self, index: Index, anchor: Round) -> Option<&Evidence> {
-        self.by_account.get(&(index, anchor))
+    /// The statement.
+    #[must_use]
+    pub const fn statement(&self) -> &Statement {
+        &self.statement
     }
 
-    pub(super) fn remove(&mut self, index: Index, anchor: Round) -> Option<Evidence> {
-        self.by_account.remove(&(index, anchor))
+    /// Who signed.
+    #[must_use]
+    pub const fn signatures(&self) -> &QuorumSignatures {
+        &self.signatures
     }
 
-    /// Drops everything of an account: what an activation does to the evidence it overtakes, and to its own.
-    pub(super) fn drop_account(&mut self, index: Index) {
-        let anchors: SmallVec<[Round; 4]> = self.of_account(index).map(|(anchor, _)| anchor).collect();
-        for anchor in anchors {
-            self.remove(index, anchor);
-        }
+    /// D(Π): the digest of the statement, whoever signed it.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.statement.digest()
     }
 
-    pub(super) fn of_account(&self, index: Index) -> impl Iterator<Item = (Round, &Evidence)> {
-        let all = (index, Round(0))..=(index, Round(u64::MAX));
-        self.by_account.range(all).map(|(&(_, anchor), evidence)| (anchor, evidence))
+    /// Whether a quorum of `committee` signed the statement, and nobody else did. Strangers and stake first, then every
+    /// signature by itself, up to the first bad one. Says nothing of the epoch.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn verify(&self, committee: &Committee, scheme: &dyn SignatureScheme) -> Result<(), QuorumError> {
+        self.signatures.verify(committee, scheme, &self.statement.signing_bytes())
     }
 
-    /// Appends what expires when the sub-DAG of `leader` begins after `applied` sub-DAGs, in (deadline, digest)
-    /// order. It stays in here until it is removed, and is not due again.
-    pub(super) fn due(
-        &mut self,
-        leader: LeaderRound,
-        applied: u64,
-        digest_of: impl Fn(Index, Round, &Evidence) -> Digest,
-        out: &mut Vec<Due>,
-    ) {
-        let Self { by_account, by_deadline } = self;
-        for (&deadline, bucket) in by_deadline.range_mut(..leader) {
-            bucket.retain(|&(index, anchor)| match by_account.get(&(index, anchor)) {
-                None => false,
-                Some(evidence) if applied < evidence.sub_dag + LEAST_SUB_DAGS => true,
-                Some(evidence) => {
-                    out.push((deadline, digest_of(index, anchor, evidence), index, anchor));
-                    false
-                }
-            });
-        }
-        by_deadline.retain(|_, bucket| !bucket.is_empty());
-        out.sort_unstable();
+    /// Appends the canonical bytes: statement, count u32, per signature signer u16 and the 64 bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.statement.encode(out);
+        self.signatures.encode(out);
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.by_account.len()
-    }
-
-    /// Everything, by account and anchor.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, Round, &Evidence)> {
-        self.by_account.iter().map(|(&(index, anchor), evidence)| (index, anchor, evidence))
+    /// Reads one from the front of `reader`, with at most `max_signers` signatures (the size of the committee).
+    pub fn decode(reader: &mut Reader<'_>, max_signers: u32) -> Result<Self, WireError> {
+        Ok(Self { statement: Statement::decode(reader)?, signatures: QuorumSignatures::decode(reader, max_signers)? })
     }
 }

@@ -34,6 +34,12 @@ pub enum NonceRefusal {
 }
 
 impl NonceWindow {
+    /// The window with these parts, as [`base`](Self::base) and [`bits`](Self::bits) give them.
+    #[must_use]
+    pub const fn from_parts(base: Nonce, bits: u64) -> Self {
+        Self { base: base.0, effective: bits }
+    }
+
     /// The lowest nonce that the window still knows about.
     #[must_use]
     pub const fn base(&self) -> Nonce {

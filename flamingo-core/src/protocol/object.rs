@@ -3,8 +3,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::answer::{Acceptance, Decline};
 use super::delta::LatencyEntry;
+use super::epoch::EpochEnd;
+use super::evidence::Evidence;
 use super::lists::{AcceptList, DecisionList};
+use super::relay::RelayAuth;
 use super::request::Request;
 use super::sybil::Admission;
 use crate::id::{AccountId, Epoch, LeaderRound, Round, SignatureBytes, ValidatorId};
@@ -50,8 +54,23 @@ pub enum Object<'a> {
     Decisions(&'a DecisionList),
     /// The author's acceptances.
     Accepts(&'a AcceptList),
+    /// Evidence under a quorum's signatures, whoever carries it.
+    Evidence(&'a Evidence),
+    /// The acceptance of one evidence under the receiver's signature, whoever carries it.
+    Acceptance(&'a Acceptance),
+    /// The receiver's refusal of one evidence, under its signature, whoever carries it.
+    Decline(&'a Decline),
     /// A client's request in normal mode.
     Request(&'a Request),
+    /// A client's request by way of a relay.
+    Relay {
+        /// The request, which names the assignee.
+        request: &'a Request,
+        /// The client's leave to relay it.
+        auth: &'a RelayAuth,
+    },
+    /// The old committee hands the epoch over.
+    EpochEnd(&'a EpochEnd),
 }
 
 /// C_v of the carrying certificate's author, for the epoch. Not signed by itself: the certificate is.

@@ -1,8 +1,8 @@
 //! What a committed object did, including "nothing, because …".
 
-use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
-
 use super::object::LogIndex;
+use super::quorum::QuorumError;
+use crate::id::{Digest, Epoch, LeaderRound, Round, ValidatorId};
 
 /// What [`begin`](super::MigrationLedger::begin) or [`apply`](super::MigrationLedger::apply) did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,30 @@ pub enum Outcome {
     Tallied(Tallied),
     /// Live evidence was accepted.
     Accepted(Accepted),
+    /// The signatures make evidence, and it is live.
+    EvidenceLive {
+        /// ℓ + T_Π: the last leader round at which T_Π alone keeps it.
+        deadline: LeaderRound,
+    },
+    /// The acceptance moved its account.
+    Activated {
+        /// v_new.
+        to: ValidatorId,
+    },
+    /// The evidence is closed; nobody is excluded for it.
+    Declined {
+        /// v_new.
+        by: ValidatorId,
+    },
     /// The request takes effect: execute it.
     Executed,
+    /// The request takes effect by way of a relay: execute it.
+    Relayed {
+        /// Effective fallback requests of the account in a row, with this one.
+        run: u32,
+    },
+    /// The epoch is over: nothing of it takes effect any more.
+    EpochEnded,
     /// Nothing changed.
     NoOp(Reason),
 }
@@ -45,6 +67,12 @@ impl Outcome {
     #[must_use]
     pub const fn is_effective(&self) -> bool {
         !matches!(self, Self::NoOp(_))
+    }
+
+    /// Whether the object was a request that the host executes now.
+    #[must_use]
+    pub const fn executes(&self) -> bool {
+        matches!(self, Self::Executed | Self::Relayed { .. })
     }
 }
 
@@ -66,7 +94,7 @@ pub struct Tallied {
     pub unknown_receiver: u32,
     /// Entries whose v_new is excluded for the account.
     pub excluded_receiver: u32,
-    /// Entries whose statement is evidence already, live or not.
+    /// Entries whose statement is evidence already, live or not, by lists or by signatures.
     pub recorded: u32,
 }
 
@@ -114,7 +142,7 @@ pub enum Reason {
     },
     /// The account is not admitted.
     UnknownAccount,
-    /// The signature does not verify under the account's key.
+    /// The signature does not verify: of a client under the account's key, of an answer under v_new's.
     BadSignature,
 
     /// The header states nothing newer that its author can know.
@@ -158,23 +186,23 @@ pub enum Reason {
         /// The first leader round at which the next one may take effect.
         from: LeaderRound,
     },
-    /// The latency record names a stranger.
+    /// The latency record, or evidence as v_new, names a stranger.
     UnknownValidator {
         /// The stranger.
         validator: ValidatorId,
     },
 
-    /// The list's anchor is no multiple of R.
+    /// The anchor of the list or evidence is no multiple of R.
     NotAnAnchor {
         /// R.
         anchor_period: u64,
     },
-    /// The list's anchor lies above the leader round.
+    /// The anchor of the list or evidence lies above the leader round.
     AnchorAhead {
         /// ℓ.
         leader: LeaderRound,
     },
-    /// The list's anchor is more than T_fresh below the leader round.
+    /// The anchor of the list or evidence is more than T_fresh below the leader round.
     AnchorStale {
         /// The last leader round at which it would have counted.
         last: LeaderRound,
@@ -189,12 +217,34 @@ pub enum Reason {
     /// None of the acceptances meets live evidence that names the author.
     NothingAccepted(Accepted),
 
+    /// The evidence would move the account to where it is.
+    SameValidator,
+    /// The evidence's anchor is not above that of A(a).
+    OldAnchor {
+        /// The anchor of A(a).
+        current: Round,
+    },
+    /// v_new is excluded for the account.
+    ExcludedReceiver,
+    /// The statement became evidence before, by lists or by signatures, whatever became of it.
+    Recorded,
+    /// Another statement of this account and anchor became evidence before: takes more than f faulty stake.
+    OtherRecorded {
+        /// Its v_new.
+        to: ValidatorId,
+    },
+    /// No live evidence states this: it is not there yet, or it was accepted, declined, overtaken, or has expired.
+    NoLiveEvidence,
+    /// v_new declined evidence about this account before in this epoch.
+    DeclinedBefore,
+
     /// The request names another validator than the one that carried it.
     AuthorNotNamed {
         /// The validator named.
         named: ValidatorId,
     },
-    /// The account is assigned elsewhere, and the carrier is not its previous assignee.
+    /// The account is assigned elsewhere: a request's carrier is not its previous assignee either, or it is not the
+    /// v_old of evidence.
     NotAssigned {
         /// v of A(a).
         current: ValidatorId,
@@ -208,4 +258,24 @@ pub enum Reason {
     NonceUsed,
     /// The nonce lies below the account's window.
     NonceTooOld,
+
+    /// The leave to relay is for another request.
+    RelayAuthMismatch,
+    /// The carrier is not in F(a, q, v).
+    NotARelay,
+    /// The account's last effective fallback is less than R_f committed rounds old.
+    FallbackTooSoon {
+        /// The first leader round at which the next one may take effect.
+        from: LeaderRound,
+    },
+
+    /// The epoch has ended.
+    EpochOver,
+    /// The signatures under evidence, or under the hand-over, are a stranger's, too few, or do not verify.
+    NoQuorum(QuorumError),
+    /// The hand-over certifies another state.
+    WrongRoot {
+        /// The root of the state here.
+        expected: Digest,
+    },
 }

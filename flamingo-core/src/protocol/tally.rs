@@ -10,9 +10,14 @@
 //! per account, because its list names each account once and only its first list counts. Two quorums of N − f
 //! would need 2(N − f) > N stake.
 //!
+//! *Evidence objects* (signatures instead of lists) are entered here too, so that a statement becomes evidence once,
+//! whichever way, for as long as its anchor is fresh: [`Tally::recorded`] and [`Tally::enter`]. With more than f faulty
+//! stake the two ways could bring two statements of one (a, r) to a quorum; the first one in the log stands.
+//!
 //! *Memory.* Anchors are R apart and fresh for T_fresh < R, so one anchor is open at a time. Rows are at most
-//! the members' list entries, and at most accounts × (members − 1) statements; 40 bytes each. Kept until the
-//! anchor is stale, then dropped; what became evidence lives on elsewhere.
+//! the members' list entries and the effective evidence objects, and at most accounts × (members − 1) statements;
+//! 40 bytes each, and 5 to 10 more per evidence. Kept until the anchor is stale, then dropped; what became evidence
+//! lives on elsewhere.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,6 +38,8 @@ pub(super) struct Tally {
     /// Where a statement's row is. Keyed: a faulty author chooses which accounts and receivers it lists, and would fill
     /// one bucket of a table whose hash it knows. No result depends on the key.
     places: HashTable<u32>,
+    /// Where an account's recorded row is. At most one each.
+    recorded: HashTable<u32>,
     hash: KeyedHash,
 }
 
@@ -60,7 +67,14 @@ pub(super) enum Vote {
 impl Tally {
     /// `hash` is the host's look-up key.
     pub(super) fn new(validators: usize, hash: KeyedHash) -> Self {
-        Self { anchor: Round(0), listed: vec![false; validators], rows: Vec::new(), places: HashTable::new(), hash }
+        Self {
+            anchor: Round(0),
+            listed: vec![false; validators],
+            rows: Vec::new(),
+            places: HashTable::new(),
+            recorded: HashTable::new(),
+            hash,
+        }
     }
 
     /// Forgets an anchor that is stale at `leader`.
@@ -70,6 +84,7 @@ impl Tally {
             self.listed.fill(false);
             self.rows.clear();
             self.places.clear();
+            self.recorded.clear();
         }
     }
 
@@ -81,30 +96,82 @@ impl Tally {
 
     /// Adds `stake` to a statement.
     pub(super) fn vote(&mut self, index: Index, from: ValidatorId, to: ValidatorId, stake: u64, quorum: u64) -> Vote {
-        let Self { rows, places, hash, .. } = self;
-        let key = (index, from, to);
-        let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
-        let short = short_hash(hash, key);
-        let place = match places.find(spread(short), |&place| of(place) == key) {
-            Some(&place) => place,
-            None => {
-                // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
-                let place = rows.len() as u32;
-                places.insert_unique(spread(short), place, |&other| spread(rows[other as usize].hash));
-                rows.push(Row { index, from, to, stake: 0, recorded: false, hash: short });
-                place
-            }
-        };
-        let row = &mut rows[place as usize];
+        let place = self.place(index, from, to);
+        let row = &mut self.rows[place as usize];
         if row.recorded {
             return Vote::AlreadyRecorded;
         }
         row.stake += stake;
-        if row.stake < quorum {
+        if row.stake < quorum || self.recorded(index).is_some() {
             return Vote::Counted;
         }
-        row.recorded = true;
+        self.mark(place);
         Vote::Quorum
+    }
+
+    /// Which statement of the account is evidence at the open anchor.
+    pub(super) fn recorded(&self, index: Index) -> Option<&Row> {
+        let row = |&place: &u32| &self.rows[place as usize];
+        self.recorded.find(hash_of_account(&self.hash, index), |place| row(place).index == index).map(row)
+    }
+
+    /// Records a statement that signatures made evidence, at `anchor`, which must be fresh, and of whose account none
+    /// may be recorded.
+    pub(super) fn enter(&mut self, anchor: Round, index: Index, from: ValidatorId, to: ValidatorId) {
+        self.anchor = anchor;
+        let place = self.place(index, from, to);
+        self.mark(place);
+    }
+
+    /// The row of a statement, a new one if need be.
+    fn place(&mut self, index: Index, from: ValidatorId, to: ValidatorId) -> u32 {
+        let Self { rows, places, hash, .. } = self;
+        let key = (index, from, to);
+        let of = |place: u32| (rows[place as usize].index, rows[place as usize].from, rows[place as usize].to);
+        let short = short_hash(hash, key);
+        if let Some(&place) = places.find(spread(short), |&place| of(place) == key) {
+            return place;
+        }
+        // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
+        let place = rows.len() as u32;
+        places.insert_unique(spread(short), place, |&other| spread(rows[other as usize].hash));
+        rows.push(Row { index, from, to, stake: 0, recorded: false, hash: short });
+        place
+    }
+
+    fn mark(&mut self, place: u32) {
+        let Self { rows, recorded, hash, .. } = self;
+        rows[place as usize].recorded = true;
+        let hash = |place: u32| hash_of_account(hash, rows[place as usize].index);
+        recorded.insert_unique(hash(place), place, |&other| hash(other));
+    }
+
+    /// Starts from a snapshot, before the first of its rows.
+    pub(super) fn restore(&mut self, anchor: Round, listed: Vec<bool>) {
+        (self.anchor, self.listed) = (anchor, listed);
+    }
+
+    /// Adds a row of a snapshot. `false` if its statement has one, or if it is recorded and another of the account is.
+    #[must_use]
+    pub(super) fn restore_row(
+        &mut self,
+        (index, from, to): (Index, ValidatorId, ValidatorId),
+        stake: u64,
+        recorded: bool,
+    ) -> bool {
+        let before = self.rows.len();
+        let place = self.place(index, from, to);
+        if self.rows.len() == before {
+            return false;
+        }
+        if recorded {
+            if self.recorded(index).is_some() {
+                return false;
+            }
+            self.mark(place);
+        }
+        self.rows[place as usize].stake = stake;
+        true
     }
 
     pub(super) const fn anchor(&self) -> Round {
@@ -127,4 +194,9 @@ const fn short_hash(hash: &KeyedHash, (index, from, to): (Index, ValidatorId, Va
 /// The table looks at the lowest bits and at the seven highest.
 const fn spread(short: u32) -> u64 {
     (short as u64) << 32 | short as u64
+}
+
+/// Apart from the statements': no statement has this second half.
+const fn hash_of_account(hash: &KeyedHash, index: Index) -> u64 {
+    hash.hash2(index as u64, u64::MAX)
 }

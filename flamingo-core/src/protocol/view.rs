@@ -14,6 +14,7 @@ use crate::rank::KeyedHash;
 
 /// A(a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assignment {
     /// The validator the account is assigned to.
     pub validator: ValidatorId,
@@ -36,12 +37,16 @@ pub struct CommittedView {
     position: Round,
     /// The newest sub-DAG heard of.
     head: LeaderRound,
+    /// Where the view begins: above 0 after a restore.
+    first: Round,
     index: AccountIndex,
     accounts: Vec<Row>,
     excluded: BTreeSet<(Index, ValidatorId)>,
     latencies: BTreeMap<Index, Box<[LatencyEntry]>>,
     capacities: Vec<Option<u64>>,
     assigned: Vec<usize>,
+    /// Accounts whose last effective requests came by way of relays, and how many of them.
+    relay_runs: BTreeMap<Index, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,12 +66,14 @@ impl CommittedView {
             queue: VecDeque::new(),
             position: Round(0),
             head: LeaderRound(0),
+            first: Round(0),
             index: AccountIndex::new(lookup),
             accounts: Vec::new(),
             excluded: BTreeSet::new(),
             latencies: BTreeMap::new(),
             capacities: vec![None; validators],
             assigned: vec![0; validators],
+            relay_runs: BTreeMap::new(),
         }
     }
 
@@ -75,6 +82,9 @@ impl CommittedView {
         let status = self.cursor.take(delta.sequence);
         if status == DeltaStatus::Taken {
             self.head = self.head.max(delta.leader_round);
+            if matches!(delta.change, Change::Restored { .. }) {
+                self.first = Round(delta.leader_round.0);
+            }
             if delta.leader_round.0 <= self.position.0 {
                 self.change(&delta.change);
             } else {
@@ -112,10 +122,11 @@ impl CommittedView {
         self.queue.len()
     }
 
-    /// Whether the view at `round` is final: a later sub-DAG has begun, so nothing at or below `round` can come.
+    /// Whether the view at `round` is final and whole: a later sub-DAG has begun, so nothing at or below `round` can
+    /// come, and it does not lie before a restored state, which says nothing of the time before it.
     #[must_use]
     pub const fn is_complete_to(&self, round: Round) -> bool {
-        self.head.0 > round.0
+        self.head.0 > round.0 && round.0 >= self.first.0
     }
 
     /// A(a), or `None` for an account that is not admitted. One hash look-up.
@@ -163,6 +174,12 @@ impl CommittedView {
         self.assigned.get(validator.index()).copied().unwrap_or(0)
     }
 
+    /// Accounts with at least one effective fallback request since their last normal one and their last migration,
+    /// and how many; in admission order.
+    pub fn relay_runs(&self) -> impl Iterator<Item = (AccountId, u32)> + '_ {
+        self.relay_runs.iter().map(|(&index, &run)| (self.accounts[index as usize].id, run))
+    }
+
     /// How many accounts are admitted.
     #[must_use]
     pub fn accounts(&self) -> usize {
@@ -182,13 +199,25 @@ impl CommittedView {
     fn change(&mut self, change: &Change) {
         match *change {
             Change::SubDag => {}
+            Change::Relayed { account, run, .. } => {
+                if let Some(index) = self.find(account) {
+                    self.relay_runs.insert(index, run);
+                }
+            }
+            Change::RelayRunEnded { account } => {
+                if let Some(index) = self.find(account) {
+                    self.relay_runs.remove(&index);
+                }
+            }
             Change::Admitted { account, home, key: _ } => {
-                let assignment = Assignment { validator: home, anchor: Round(0), moved: false };
-                let Self { index, accounts, .. } = self;
-                let id_of = |index: Index| accounts[index as usize].id;
-                if index.get(account, id_of).is_none() && index.insert(account, id_of).is_some() {
-                    accounts.push(Row { id: account, assignment, live: 0 });
-                    self.count(home, 1);
+                self.insert(account, Assignment { validator: home, anchor: Round(0), moved: false });
+            }
+            Change::Restored { ref state, ref excluded } => {
+                if let Some(index) = self.insert(state.account, state.assignment()) {
+                    self.excluded.extend(excluded.iter().map(|&validator| (index, validator)));
+                    if state.relay_run > 0 {
+                        self.relay_runs.insert(index, state.relay_run);
+                    }
                 }
             }
             Change::Capacity { validator, capacity_utps } => {
@@ -215,8 +244,15 @@ impl CommittedView {
                     }
                 }
             }
+            Change::EvidenceDeclined { account, .. } => {
+                if let Some(index) = self.find(account) {
+                    let row = &mut self.accounts[index as usize];
+                    row.live = row.live.saturating_sub(1);
+                }
+            }
             Change::Activated { account, to, anchor, .. } => {
                 if let Some(index) = self.find(account) {
+                    self.relay_runs.remove(&index);
                     let row = &mut self.accounts[index as usize];
                     let from = row.assignment.validator;
                     row.assignment = Assignment { validator: to, anchor, moved: true };
@@ -226,6 +262,19 @@ impl CommittedView {
                 }
             }
         }
+    }
+
+    /// Adds an account that is not there yet.
+    fn insert(&mut self, account: AccountId, assignment: Assignment) -> Option<Index> {
+        let Self { index, accounts, .. } = self;
+        let id_of = |index: Index| accounts[index as usize].id;
+        if index.get(account, id_of).is_some() {
+            return None;
+        }
+        let inserted = index.insert(account, id_of)?;
+        accounts.push(Row { id: account, assignment, live: 0 });
+        self.count(assignment.validator, 1);
+        Some(inserted)
     }
 
     fn count(&mut self, validator: ValidatorId, by: isize) {

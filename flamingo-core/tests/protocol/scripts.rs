@@ -7,7 +7,7 @@ use std::path::Path;
 use flamingo_core::protocol::{Accepted, Outcome, Reason, Tallied};
 use flamingo_core::{AccountId, ValidatorId};
 
-use crate::world::{World, params};
+use crate::world::{World, params, statement};
 
 /// Every script says what its lines do. A script that expects nothing, or a folder without scripts, fails.
 #[test]
@@ -79,6 +79,19 @@ fn step(world: &mut World, words: &[&str]) -> String {
             let accounts: Vec<_> = accounts.iter().map(|word| id(word)).collect();
             show(world.accept(id(author) as u16, id(anchor), &accounts))
         }
+        // prove r60 a7:v0>v1 by v0 v1 v2
+        ["prove", anchor, moves, "by", ref signers @ ..] => {
+            let (account, from, to) = movement(moves);
+            show(world.prove(statement(id(anchor), account, from, to), signers.iter().map(|word| id(word) as u16)))
+        }
+        ["accepts", anchor, moves] => {
+            let (account, from, to) = movement(moves);
+            show(world.take_over(statement(id(anchor), account, from, to)))
+        }
+        ["declines", anchor, moves] => {
+            let (account, from, to) = movement(moves);
+            show(world.refuse(statement(id(anchor), account, from, to)))
+        }
         ["request", author, round, account, nonce, "names", named] => {
             show(world.request(id(author) as u16, id(round), id(account), id(nonce), id(named) as u16))
         }
@@ -111,6 +124,9 @@ fn show(outcome: Outcome) -> String {
         Outcome::Begun { expired, excluded } => counts("begun", &[("expired", expired), ("excluded", excluded)]),
         Outcome::Heard { head } => format!("heard {}", head.0),
         Outcome::Admitted { home } => format!("admitted {home}"),
+        Outcome::EvidenceLive { deadline } => format!("live until {}", deadline.0),
+        Outcome::Activated { to } => format!("activated {to}"),
+        Outcome::Declined { by } => format!("declined {by}"),
         Outcome::Tallied(tallied) => show_tallied(tallied),
         Outcome::Accepted(accepted) => show_accepted("accepted", accepted),
         Outcome::NoOp(Reason::NothingAccepted(accepted)) => show_accepted("no-op NothingAccepted", accepted),

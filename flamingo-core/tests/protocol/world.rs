@@ -2,9 +2,10 @@
 
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{
-    AcceptList, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier, Decision,
-    DecisionList, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, Reason,
-    Request, Tallied,
+    AcceptList, Acceptance, Accepted, Admission, Assignment, AssignmentDelta, AuthorityKey, Capacity, Carrier,
+    Decision, DecisionList, Decline, Evidence, FallbackSet, HomeFn, Latency, LatencyEntry, LedgerConfig, LogIndex,
+    MigrationLedger, Object, Outcome, QuorumError, QuorumSignatures, Reason, RelayAuth, Request, SignedDecision,
+    Statement, Tallied,
 };
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
@@ -13,6 +14,7 @@ use flamingo_core::{
 };
 
 pub(crate) const EPOCH: Epoch = Epoch(3);
+pub(crate) const SEED: EpochSeed = EpochSeed([5; 32]);
 pub(crate) const AUTHORITY: PublicKey = PublicKey([0xaa; 32]);
 
 /// A scheme that costs nothing and still tells good from bad: the signature is a hash of key and message, so
@@ -49,8 +51,13 @@ pub(crate) fn home(account: AccountId, _: &Committee) -> ValidatorId {
     ValidatorId((account.0 / 1000) as u16)
 }
 
+/// The key of a validator.
+pub(crate) const fn validator_key(validator: u16) -> PublicKey {
+    PublicKey([validator as u8 + 1; 32])
+}
+
 pub(crate) fn committee(stakes: &[u64]) -> Committee {
-    let member = |(at, &stake): (usize, &u64)| Member { key: PublicKey([at as u8 + 1; 32]), stake };
+    let member = |(at, &stake): (usize, &u64)| Member { key: validator_key(at as u16), stake };
     Committee::new(EPOCH, stakes.iter().enumerate().map(member).collect(), &Toy).unwrap()
 }
 
@@ -60,10 +67,13 @@ pub(crate) fn params(change: impl FnOnce(&mut RawParams)) -> Params {
     Params::new(raw).unwrap()
 }
 
-pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<Toy> {
+pub(crate) fn config(committee: Committee, params: Params) -> LedgerConfig<Toy> {
     let admission = AuthorityKey { key: AUTHORITY, scheme: Toy };
-    let config = LedgerConfig::new(committee, params, Toy, &EpochSeed([5; 32]), admission);
-    MigrationLedger::new(config.with_home(HomeFn(home)))
+    LedgerConfig::new(committee, params, Toy, &SEED, admission).with_home(HomeFn(home))
+}
+
+pub(crate) fn ledger(committee: Committee, params: Params) -> MigrationLedger<Toy> {
+    MigrationLedger::new(config(committee, params))
 }
 
 /// The same under another look-up key.
@@ -92,6 +102,12 @@ pub(crate) fn request(account: u64, nonce: u64, named: u16) -> Request {
     Request { signature: sign(&key(account), &unsigned.signing_bytes()), ..unsigned }
 }
 
+/// The owner's leave to relay.
+pub(crate) fn relay_auth(request: &Request) -> RelayAuth {
+    let unsigned = RelayAuth::unsigned(request);
+    RelayAuth { signature: sign(&key(request.account.0), &unsigned.signing_bytes()), ..unsigned }
+}
+
 pub(crate) fn latency(account: u64, sequence: u64, entries: &[(u16, u32)]) -> Latency {
     let entry = |&(validator, latency_us): &(u16, u32)| LatencyEntry { validator: ValidatorId(validator), latency_us };
     let entries = entries.iter().map(entry).collect();
@@ -113,10 +129,36 @@ pub(crate) fn accept_list(anchor: u64, accounts: &[u64]) -> AcceptList {
     AcceptList::new(EPOCH, Round(anchor), accounts.iter().map(|&a| AccountId(a)).collect(), 1 << 16).unwrap()
 }
 
+/// ⟨account, from, to⟩ at `anchor`, in the worlds' epoch.
+pub(crate) const fn statement(anchor: u64, account: u64, from: u16, to: u16) -> Statement {
+    let (from, to) = (ValidatorId(from), ValidatorId(to));
+    Statement { epoch: EPOCH, account: AccountId(account), from, to, anchor: Round(anchor) }
+}
+
+pub(crate) fn signed(statement: Statement, signer: u16) -> SignedDecision {
+    let signature = sign(&validator_key(signer), &statement.signing_bytes());
+    SignedDecision { statement, signer: ValidatorId(signer), signature }
+}
+
+/// The statement under the signatures of `signers`.
+pub(crate) fn evidence(statement: Statement, signers: impl IntoIterator<Item = u16>) -> Evidence {
+    let decisions = signers.into_iter().map(|signer| signed(statement, signer));
+    let signatures = decisions.map(|decision| (decision.signer, decision.signature)).collect();
+    Evidence::new(statement, QuorumSignatures::new(signatures))
+}
+
+pub(crate) fn acceptance(statement: Statement) -> Acceptance {
+    Acceptance { statement, signature: sign(&validator_key(statement.to.0), &Acceptance::signing_bytes(&statement)) }
+}
+
+pub(crate) fn decline(statement: Statement) -> Decline {
+    Decline { statement, signature: sign(&validator_key(statement.to.0), &Decline::signing_bytes(&statement)) }
+}
+
 /// One ledger and the next free place in its log.
 pub(crate) struct World {
     pub(crate) ledger: MigrationLedger<Toy>,
-    next: u64,
+    pub(crate) next: u64,
 }
 
 impl World {
@@ -127,6 +169,12 @@ impl World {
 
     pub(crate) fn with(stakes: &[u64], params: Params) -> Self {
         Self { ledger: ledger(committee(stakes), params), next: 0 }
+    }
+
+    /// A world at the same place of its log, with an empty ledger.
+    pub(crate) fn at(other: &Self) -> Self {
+        let (committee, params) = (other.ledger.committee().clone(), other.ledger.params().clone());
+        Self { ledger: ledger(committee, params), next: other.next }
     }
 
     pub(crate) fn begin(&mut self, leader: u64) -> Outcome {
@@ -172,9 +220,38 @@ impl World {
         self.put(author, Object::Accepts(&accept_list(anchor, accounts)))
     }
 
+    /// Evidence under signatures, carried by v0.
+    pub(crate) fn prove(&mut self, statement: Statement, signers: impl IntoIterator<Item = u16>) -> Outcome {
+        self.put(0, Object::Evidence(&evidence(statement, signers)))
+    }
+
+    /// The receiver's signed acceptance, carried by v0.
+    pub(crate) fn take_over(&mut self, statement: Statement) -> Outcome {
+        self.put(0, Object::Acceptance(&acceptance(statement)))
+    }
+
+    /// The receiver's signed refusal, carried by v0.
+    pub(crate) fn refuse(&mut self, statement: Statement) -> Outcome {
+        self.put(0, Object::Decline(&decline(statement)))
+    }
+
     /// A request that names `named`, carried by a certificate of `author` of `round`.
     pub(crate) fn request(&mut self, author: u16, round: u64, account: u64, nonce: u64, named: u16) -> Outcome {
         self.put_at(author, round, Object::Request(&request(account, nonce, named)))
+    }
+
+    /// A fallback request that names `named`, carried by `relay`.
+    pub(crate) fn relay(&mut self, relay: u16, account: u64, nonce: u64, named: u16) -> Outcome {
+        let request = request(account, nonce, named);
+        self.put(relay, Object::Relay { request: &request, auth: &relay_auth(&request) })
+    }
+
+    /// F(a, q, v) for v = A(a), in its order.
+    pub(crate) fn relays(&self, account: u64, nonce: u64) -> Vec<u16> {
+        let (assignee, _) = self.assigned(account);
+        let rule = FallbackSet::new(&SEED, self.ledger.params());
+        let (account, nonce) = (AccountId(account), Nonce(nonce));
+        rule.members(self.ledger.committee(), account, nonce, ValidatorId(assignee)).iter().map(|u| u.0).collect()
     }
 
     /// The first `voters` validators decide to move the account.
@@ -248,4 +325,25 @@ pub(crate) fn nothing_accepted(with: impl FnOnce(&mut Accepted)) -> Outcome {
 
 pub(crate) const fn no_op(reason: Reason) -> Outcome {
     Outcome::NoOp(reason)
+}
+
+/// The stakes of a committee of this world.
+pub(crate) fn committee_of(committee: &Committee) -> Vec<u64> {
+    committee.members().iter().map(|member| member.stake).collect()
+}
+
+/// The signatures of the first `signers` validators.
+pub(crate) fn quorum_signatures(signers: u16, message: &[u8]) -> QuorumSignatures {
+    let signature = |signer| (ValidatorId(signer), sign(&validator_key(signer), message));
+    QuorumSignatures::new((0..signers).map(signature).collect())
+}
+
+/// Signatures that hold too little stake.
+pub(crate) const fn too_little(stake: u64, quorum: u64) -> Outcome {
+    no_op(Reason::NoQuorum(QuorumError::TooLittleStake { stake, quorum }))
+}
+
+/// A signature that is not this member's.
+pub(crate) const fn bad_signer(validator: u16) -> Outcome {
+    no_op(Reason::NoQuorum(QuorumError::BadSignature { validator: ValidatorId(validator) }))
 }

@@ -5,7 +5,9 @@ use alloc::boxed::Box;
 use crate::committee::Committee;
 use crate::hash::Domain;
 use crate::params::Params;
+use crate::protocol::fallback::FallbackSet;
 use crate::protocol::home::{HomeRule, RendezvousHome};
+use crate::protocol::rules::Rules;
 use crate::protocol::sybil::AdmissionCheck;
 use crate::rank::{EpochSeed, KeyedHash};
 
@@ -23,14 +25,18 @@ pub struct LedgerConfig<S> {
     pub admission: Box<dyn AdmissionCheck>,
     /// Where accounts start.
     pub home: Box<dyn HomeRule>,
+    /// Who may relay.
+    pub relays: FallbackSet,
     /// Keys the look-ups of accounts and of the tally's statements, which no result depends on: replicas may have
     /// different keys. Hosts put a private random key here, so that neither a client that chooses its id nor a faulty
     /// validator that chooses what it lists can fill one bucket. The default, from the seed, is public.
     pub lookup: KeyedHash,
+    /// The rules: the default, or in tests weakened ones.
+    pub rules: Rules,
 }
 
 impl<S> LedgerConfig<S> {
-    /// Homes by stake-weighted rendezvous, and a look-up key, both from `seed`.
+    /// Homes by stake-weighted rendezvous, relay sets and a look-up key, all from `seed`.
     pub fn new(
         committee: Committee,
         params: Params,
@@ -39,12 +45,14 @@ impl<S> LedgerConfig<S> {
         admission: impl AdmissionCheck + 'static,
     ) -> Self {
         Self {
+            relays: FallbackSet::new(seed, &params),
             committee,
             params,
             scheme,
             admission: Box::new(admission),
             home: Box::new(RendezvousHome::new(seed)),
             lookup: KeyedHash::new(seed, Domain("flamingo/account-lookup/v1")),
+            rules: Rules::default(),
         }
     }
 

@@ -1,81 +1,95 @@
-//! The root digest: one hash over the whole committed state, in one order.
+//! The root digest: a hash tree over the accounts, and one hash over the rest of the committed state.
+
+use alloc::vec::Vec;
 
 use super::MigrationLedger;
+use super::canonical::Sink;
 use crate::hash::{Domain, Hasher};
-use crate::id::{Digest, ValidatorId};
-use crate::protocol::account::Account;
+use crate::id::{AccountId, Digest};
+use crate::protocol::credential::{Credential, StateHead};
+use crate::protocol::merkle::{MerkleTree, root_of};
 
-const ROOT: Domain = Domain("flamingo/ledger/v1");
+const REST: Domain = Domain("flamingo/ledger-rest/v1");
 
 impl<S> MigrationLedger<S> {
-    /// The digest of the committed state: position, accounts in admission order, latencies, capacities, commit
-    /// heads, exclusions, live evidence and the open tally. Independent of log indices, which are the host's, and
-    /// of deltas not drained yet.
+    /// The root digest of the committed state: everything that a [`snapshot`](Self::snapshot) holds. Independent of
+    /// log indices, which are the host's, and of deltas.
     ///
-    /// O(state), about 110 bytes hashed per account: for checkpoints and comparisons, not for every sub-DAG.
+    /// O(state), not kept up as objects apply: four blocks of the hash per account. For checkpoints and comparisons,
+    /// not for every sub-DAG. *Against ourselves*: a tree that is kept up would make a checkpoint cost only what changed
+    /// since the last one; it would take 64 bytes per account, more than half of what an account takes now, and work in
+    /// every request.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let mut hasher = Hasher::new(ROOT);
-        hasher.u64(self.config.committee.epoch().0).digest(&self.config.committee.digest());
-        hasher.u64(self.place.leader.0).u64(self.place.sub_dags);
-        self.hash_accounts(&mut hasher);
-        self.hash_validators(&mut hasher);
-        self.hash_evidence(&mut hasher);
-        hasher.finish()
+        self.head(root_of(self.leaves())).root()
     }
 
-    fn hash_accounts(&self, hasher: &mut Hasher) {
-        hasher.u64(self.accounts.len() as u64);
-        for (key, account) in self.accounts.iter() {
-            hasher.u64(account.id.0).raw(&key.0).raw(&account_bytes(account));
-        }
-        hasher.u64(self.latencies.len() as u64);
-        for (index, row) in &self.latencies {
-            hasher.u32(*index).u64(row.sequence).u64(row.since.0).u64(row.entries.len() as u64);
-            for entry in &row.entries {
-                hasher.u16(entry.validator.0).u32(entry.latency_us);
-            }
-        }
-        hasher.u64(self.excluded.len() as u64);
-        for (index, validator) in &self.excluded {
-            hasher.u32(*index).u16(validator.0);
-        }
+    /// The state as it is, ready to prove single accounts. Costs what [`digest`](Self::digest) costs, and 64 bytes per
+    /// account while it is held.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint<'_, S> {
+        let tree = MerkleTree::new(self.leaves().collect());
+        Checkpoint { head: self.head(tree.root()), tree, ledger: self }
     }
 
-    fn hash_validators(&self, hasher: &mut Hasher) {
-        for (capacity, heard) in self.capacities.iter().zip(&self.heard) {
-            let (known, utps) = capacity.map_or((0, 0), |utps| (1, utps));
-            hasher.u16(known).u64(utps).u64(heard.0);
-        }
+    fn leaves(&self) -> impl Iterator<Item = Digest> + '_ {
+        self.accounts.iter().map(|(key, row)| row.state(*key).leaf())
     }
 
-    fn hash_evidence(&self, hasher: &mut Hasher) {
-        hasher.u64(self.live.len() as u64);
-        for (index, anchor, evidence) in self.live.iter() {
-            hasher.u32(index).u64(anchor.0).u16(evidence.from.0).u16(evidence.to.0);
-            hasher.u64(evidence.leader.0).u64(evidence.sub_dag).u64(evidence.deadline.0);
-        }
-        hasher.u64(self.tally.anchor().0);
-        for &listed in self.tally.listed() {
-            hasher.u16(u16::from(listed));
-        }
-        hasher.u64(self.tally.rows().len() as u64);
-        for row in self.tally.rows() {
-            hasher.u32(row.index).u16(row.from.0).u16(row.to.0).u64(row.stake).u16(u16::from(row.recorded));
+    fn head(&self, accounts_root: Digest) -> StateHead {
+        let mut rest = Hasher::new(REST);
+        self.put_rest(&mut rest);
+        StateHead {
+            epoch: self.config.committee.epoch(),
+            committee: self.config.committee.digest(),
+            leader: self.place.leader,
+            sub_dags: self.place.sub_dags,
+            accounts: self.accounts.len() as u64,
+            accounts_root,
+            rest: rest.finish(),
         }
     }
 }
 
-/// The fixed-width bytes of an account: one call to the hash instead of seven.
-fn account_bytes(account: &Account) -> [u8; 38] {
-    let mut bytes = [0; 38];
-    bytes[..8].copy_from_slice(&account.nonces.base().0.to_le_bytes());
-    bytes[8..16].copy_from_slice(&account.nonces.bits().to_le_bytes());
-    bytes[16..24].copy_from_slice(&account.anchor.0.to_le_bytes());
-    bytes[24..32].copy_from_slice(&account.activated.0.to_le_bytes());
-    bytes[32..34].copy_from_slice(&account.validator.0.to_le_bytes());
-    let (moved, ValidatorId(previous)) = account.previous.map_or((0, ValidatorId(0)), |previous| (1, previous));
-    bytes[34..36].copy_from_slice(&u16::to_le_bytes(moved));
-    bytes[36..].copy_from_slice(&previous.to_le_bytes());
-    bytes
+/// The committed state at one moment, with its hash tree. The ledger waits while it is held.
+#[derive(Debug)]
+pub struct Checkpoint<'a, S> {
+    ledger: &'a MigrationLedger<S>,
+    head: StateHead,
+    tree: MerkleTree,
+}
+
+impl<S> Checkpoint<'_, S> {
+    /// The root, as [`MigrationLedger::digest`] gives it.
+    #[must_use]
+    pub fn root(&self) -> Digest {
+        self.head.root()
+    }
+
+    /// What goes into the root.
+    #[must_use]
+    pub const fn head(&self) -> &StateHead {
+        &self.head
+    }
+
+    /// The proof of what the state says of an account; `None` for one that is not admitted. One copy per level.
+    #[must_use]
+    pub fn credential(&self, account: AccountId) -> Option<Credential> {
+        let accounts = &self.ledger.accounts;
+        let index = accounts.find(account)?;
+        let state = accounts.row(index).state(*accounts.key(index));
+        Some(Credential::new(self.head, index, state, self.tree.path(index as usize)))
+    }
+}
+
+impl Sink for Hasher {
+    fn put(&mut self, bytes: &[u8]) {
+        self.raw(bytes);
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
 }

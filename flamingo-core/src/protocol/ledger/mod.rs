@@ -1,13 +1,17 @@
 //! The committed state machine.
 //!
 //! *What it is.* Algorithm 2 of the paper, (2) evidence formation and (3) activation, with normal requests and
-//! the records they need: a pure fold over the committed log. *Variant.* Tally mode: decisions travel in lists,
-//! the log counts them. *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
+//! the records they need: a pure fold over the committed log. *Variant.* Tally mode, where decisions travel in lists
+//! and the log counts them, and evidence objects with signatures, on the same rules; relay fallback (4) beside them.
+//! *Deviations and reconstruction:* `docs/algorithms-committed.md`; the listing did not
 //! survive.
 //!
 //! ```text
-//!                 list entries reach N − f stake          accept list of v_new
+//!              list entries, or signatures,             accept list of v_new, or
+//!              of N − f stake                           acceptance signed by v_new
 //!   (nothing) ─────────────────────────────────▶ live Π ─────────────────────▶ A(a) = (v_new, r), others dropped
+//!                                                  │  └──────────────────────▶ closed, nobody excluded
+//!                                                  │     decline signed by v_new
 //!                                                  │ begin(ℓ), ℓ > deadline,
 //!                                                  │ three sub-DAGs since
 //!                                                  ▼
@@ -17,22 +21,31 @@
 //! *Steps per sub-DAG.* 1. [`begin`](MigrationLedger::begin) expires. 2. [`apply`](MigrationLedger::apply), once
 //! per object in committed order. 3. [`drain_deltas`](MigrationLedger::drain_deltas).
 
+mod canonical;
 mod config;
 mod digest;
+mod epoch;
 mod lists;
 mod records;
+mod relay;
 mod request;
+mod signed;
+mod snapshot;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
 pub use config::LedgerConfig;
+pub use digest::Checkpoint;
+pub use epoch::HandOverError;
+pub use snapshot::RestoreError;
 
 use super::account::{Accounts, LatencyRow};
 use super::delta::{AssignmentDelta, Change, LatencyEntry};
-use super::evidence::{Due, LiveEvidence};
+use super::fallback::FallbackSet;
 use super::index::Index;
+use super::live::{Due, LiveEvidence};
 use super::nonce::NonceWindow;
 use super::object::{Carrier, LogIndex, Object};
 use super::outcome::{Outcome, Reason};
@@ -40,14 +53,15 @@ use super::statement::Statement;
 use super::tally::Tally;
 use super::view::Assignment;
 use crate::committee::Committee;
-use crate::id::{AccountId, Epoch, LeaderRound, ValidatorId};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, ValidatorId};
 use crate::params::Params;
+use crate::rank::KeyedHash;
 use crate::signature::SignatureScheme;
 
 /// The ledger. One per replica; equal logs give equal ledgers, and equal [`digest`](Self::digest)s.
 ///
 /// Memory, beside what its parts document: exclusions take one entry per expired evidence whose receiver was
-/// heard, at most accounts × (members − 1); latency rows at most one per account and members entries each;
+/// heard, declines one per declined evidence, each at most accounts × (members − 1); latency rows at most one per account and members entries each;
 /// deltas wait until they are drained.
 #[derive(Debug)]
 pub struct MigrationLedger<S> {
@@ -61,6 +75,10 @@ pub struct MigrationLedger<S> {
     tally: Tally,
     live: LiveEvidence,
     excluded: BTreeSet<(Index, ValidatorId)>,
+    /// Who has declined evidence about which account.
+    declined: BTreeSet<(Index, ValidatorId)>,
+    /// The digest of the next committee, once the epoch has ended.
+    ended: Option<Digest>,
     deltas: VecDeque<AssignmentDelta>,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
@@ -94,6 +112,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             tally: Tally::new(validators, config.lookup),
             live: LiveEvidence::default(),
             excluded: BTreeSet::new(),
+            declined: BTreeSet::new(),
+            ended: None,
             deltas: VecDeque::new(),
             next_delta: 0,
             due: Vec::new(),
@@ -109,6 +129,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         self.place.redelivery = begun && leader < self.place.leader;
         if begun && leader <= self.place.leader {
             return Outcome::NoOp(Reason::AlreadyBegun { current: self.place.leader });
+        }
+        if self.ended.is_some() {
+            return Outcome::NoOp(Reason::EpochOver);
         }
         let applied = self.place.sub_dags;
         self.place.leader = leader;
@@ -137,14 +160,22 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if !self.config.committee.contains(author) {
             return Outcome::NoOp(Reason::UnknownAuthor { author });
         }
+        if self.ended.is_some() {
+            return Outcome::NoOp(Reason::EpochOver);
+        }
         let outcome = match object {
             Object::Request(request) => self.request(author, round, request),
+            Object::Relay { request, auth } => self.relay(author, request, auth),
             Object::Header { commit_head } => self.header(author, commit_head),
             Object::Decisions(list) => self.decisions(author, list),
             Object::Accepts(list) => self.accepts(author, list),
+            Object::Evidence(evidence) => self.evidence_object(evidence),
+            Object::Acceptance(acceptance) => self.acceptance(acceptance),
+            Object::Decline(decline) => self.decline(decline),
             Object::Admission(admission) => self.admission(admission),
             Object::Capacity(capacity) => self.capacity_record(author, capacity),
             Object::Latency(latency) => self.latency_record(latency),
+            Object::EpochEnd(end) => self.epoch_end(end),
         };
         outcome.unwrap_or_else(Outcome::NoOp)
     }
@@ -165,6 +196,33 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 }
 
+/// For tests that explore what may happen next.
+#[cfg(feature = "test-util")]
+impl<S> MigrationLedger<S> {
+    /// A copy of the committed state, without deltas that wait, under `config`, which has to be of the same epoch,
+    /// committee and parameters.
+    #[must_use]
+    pub fn fork(&self, config: LedgerConfig<S>) -> Self {
+        debug_assert_eq!(config.committee.digest(), self.config.committee.digest(), "another committee");
+        Self {
+            config,
+            place: self.place,
+            accounts: self.accounts.clone(),
+            latencies: self.latencies.clone(),
+            capacities: self.capacities.clone(),
+            heard: self.heard.clone(),
+            tally: self.tally.clone(),
+            live: self.live.clone(),
+            excluded: self.excluded.clone(),
+            declined: self.declined.clone(),
+            ended: self.ended,
+            deltas: VecDeque::new(),
+            next_delta: self.next_delta,
+            due: Vec::new(),
+        }
+    }
+}
+
 /// What the committed state says.
 impl<S> MigrationLedger<S> {
     /// The committee.
@@ -177,6 +235,22 @@ impl<S> MigrationLedger<S> {
     #[must_use]
     pub const fn params(&self) -> &Params {
         &self.config.params
+    }
+
+    /// How signatures are checked.
+    #[must_use]
+    pub const fn scheme(&self) -> &S {
+        &self.config.scheme
+    }
+
+    /// Who may relay.
+    #[must_use]
+    pub const fn relays(&self) -> FallbackSet {
+        self.config.relays
+    }
+
+    pub(crate) const fn lookup(&self) -> KeyedHash {
+        self.config.lookup
     }
 
     /// ℓ of the current sub-DAG; 0 before the first.

@@ -54,9 +54,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             if latency.sequence() <= row.sequence {
                 return Err(Reason::LatencyNotNewer { last: row.sequence });
             }
-            let from = LeaderRound(row.since.0.saturating_add(self.config.params.get().anchor_period));
-            if self.place.leader < from {
-                return Err(Reason::LatencyTooSoon { from });
+            if self.place.leader < row.next_from {
+                return Err(Reason::LatencyTooSoon { from: row.next_from });
             }
         }
         // Validators strictly increase, so members only means at most n entries.
@@ -67,8 +66,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if !self.config.scheme.verify(key, &latency.signing_bytes(), latency.signature()) {
             return Err(Reason::BadSignature);
         }
-        let row =
-            LatencyRow { sequence: latency.sequence(), since: self.place.leader, entries: latency.entries().into() };
+        let next_from = LeaderRound(self.place.leader.0.saturating_add(self.config.params.get().anchor_period));
+        let row = LatencyRow { sequence: latency.sequence(), next_from, entries: latency.entries().into() };
         self.emit(Change::Latency { account: latency.account(), entries: row.entries.clone() });
         self.latencies.insert(index, row);
         Ok(Outcome::LatencySet)

@@ -3,6 +3,7 @@
 use super::MigrationLedger;
 use crate::id::{Round, ValidatorId};
 use crate::protocol::account::Account;
+use crate::protocol::delta::Change;
 use crate::protocol::nonce::NonceRefusal;
 use crate::protocol::outcome::{Outcome, Reason};
 use crate::protocol::request::Request;
@@ -24,7 +25,11 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             return Err(Reason::BadSignature);
         }
         let width = self.config.params.get().nonce_window;
-        self.accounts.row_mut(index).nonces.mark(request.nonce, width)?;
+        let row = self.accounts.row_mut(index);
+        row.nonces.mark(request.nonce, width)?;
+        if core::mem::take(&mut row.relay_run) > 0 {
+            self.emit(Change::RelayRunEnded { account: request.account });
+        }
         Ok(Outcome::Executed)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flamingo_core::protocol::{Carrier, LogIndex, Outcome, Reason};
+use flamingo_core::protocol::{Carrier, FallbackSet, LogIndex, Outcome, Reason};
 use flamingo_core::{AccountId, Round, ValidatorId};
 use rand::RngExt;
 
-use super::generate::{Owned, Run};
+use super::generate::{GATE, Owned, Run};
 use super::hits::Hits;
-use crate::world::{self, EPOCH, key, sign};
+use crate::world::{self, EPOCH, SEED, key, sign};
 
 impl Run {
     /// Applies to the ledger and to the model, and compares.
@@ -22,7 +22,7 @@ impl Run {
         hits.outcome(&outcome);
         self.compare(author, round, &object, outcome, hits);
         let after: Vec<_> = self.accounts.iter().map(|&a| self.model.assignment(a)).collect();
-        let may_move = matches!(outcome, Outcome::Accepted(_) | Outcome::Admitted { .. });
+        let may_move = matches!(outcome, Outcome::Accepted(_) | Outcome::Activated { .. } | Outcome::Admitted { .. });
         assert!(may_move || before == after, "{outcome:?} moved an account");
         self.log.last_mut().unwrap().objects.push((at, carrier, object));
     }
@@ -49,6 +49,20 @@ impl Run {
                 let got = if let Outcome::Accepted(accepted) = outcome { accepted.activated } else { 0 };
                 assert_eq!(got, self.model.accepts(author, list), "{outcome:?}");
             }
+            Owned::Evidence(evidence) => {
+                let expected = self.model.signed_evidence(evidence);
+                assert_eq!(matches!(outcome, Outcome::EvidenceLive { .. }), expected, "{outcome:?}");
+                hits.add("evidence by lists met signatures", u64::from(outcome == Outcome::NoOp(Reason::Recorded)));
+            }
+            Owned::Acceptance(acceptance) => {
+                let expected = self.model.acceptance(acceptance);
+                assert_eq!(matches!(outcome, Outcome::Activated { .. }), expected, "{outcome:?}");
+                hits.add("carried by another", u64::from(expected && author != acceptance.statement.to.0));
+            }
+            Owned::Decline(decline) => {
+                let expected = self.model.decline(decline);
+                assert_eq!(matches!(outcome, Outcome::Declined { .. }), expected, "{outcome:?}");
+            }
             Owned::Request(request) => {
                 let key = key(request.account.0);
                 let good = request.epoch == EPOCH && sign(&key, &request.signing_bytes()) == request.signature;
@@ -56,6 +70,17 @@ impl Run {
                 let expected = good && self.model.request(author, round, request);
                 assert_eq!(outcome == Outcome::Executed, expected, "{outcome:?}");
                 hits.add("grace used", u64::from(expected && current != Some(author)));
+            }
+            Owned::Relay(request, auth) => {
+                let key = key(request.account.0);
+                let good = request.epoch == EPOCH
+                    && sign(&key, &request.signing_bytes()) == request.signature
+                    && sign(&key, &auth.signing_bytes()) == auth.signature
+                    && auth.covers(request);
+                let rule = FallbackSet::new(&SEED, self.ledger.params());
+                let relays = rule.members(self.ledger.committee(), request.account, request.nonce, request.named);
+                let expected = good && self.model.relay(relays.contains(&ValidatorId(author)), request);
+                assert_eq!(matches!(outcome, Outcome::Relayed { .. }), expected, "{outcome:?}");
             }
             Owned::Capacity(_) | Owned::Latency(_) => {}
         }
@@ -86,6 +111,9 @@ impl Run {
                 let expected = self.model.excluded.contains(&(account, validator));
                 assert_eq!(self.ledger.excluded(id, ValidatorId(validator)), expected);
             }
+            // P3 of Flamingo §4.3, second clause.
+            let fallbacks = self.model.fallbacks.get(&account).map_or(&[][..], |all| all);
+            assert!(fallbacks.windows(2).all(|pair| pair[1] - pair[0] >= GATE));
             let history: Vec<_> = self.model.assignments.get(&account).into_iter().flatten().collect();
             assert!(history.windows(2).all(|pair| pair[0].1 < pair[1].1 && pair[0].0 != pair[1].0));
             let back = history.iter().enumerate().any(|(at, now)| history[..at].iter().any(|then| then.0 == now.0));

@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flamingo_core::protocol::{
-    AcceptList, Admission, Capacity, Carrier, DecisionList, Latency, LogIndex, MigrationLedger, Object, Outcome,
-    Request,
+    AcceptList, Acceptance, Admission, Capacity, Carrier, DecisionList, Decline, Evidence, Latency, LogIndex,
+    MigrationLedger, Object, Outcome, QuorumSignatures, RelayAuth, Request, Statement,
 };
-use flamingo_core::{Epoch, LeaderRound, Nonce, Params, PublicKey, SignatureBytes};
+use flamingo_core::{Digest, Epoch, LeaderRound, Nonce, Params, PublicKey, SignatureBytes, ValidatorId};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::hits::Hits;
 use crate::model::{Model, Rules};
-use crate::world::{EPOCH, Toy, accept_list, admission, committee, decision_list, latency, ledger, params, request};
+use crate::world::{
+    EPOCH, Toy, accept_list, acceptance, admission, committee, decision_list, decline, evidence, latency, ledger,
+    params, relay_auth, request, signed, statement,
+};
 
 /// An object that owns what it carries, so that a log can be kept.
 #[derive(Clone)]
@@ -24,7 +27,11 @@ pub(crate) enum Owned {
     Latency(Latency),
     Decisions(DecisionList),
     Accepts(AcceptList),
+    Evidence(Evidence),
+    Acceptance(Acceptance),
+    Decline(Decline),
     Request(Request),
+    Relay(Request, RelayAuth),
 }
 
 impl Owned {
@@ -36,7 +43,11 @@ impl Owned {
             Self::Latency(latency) => Object::Latency(latency),
             Self::Decisions(list) => Object::Decisions(list),
             Self::Accepts(list) => Object::Accepts(list),
+            Self::Evidence(evidence) => Object::Evidence(evidence),
+            Self::Acceptance(acceptance) => Object::Acceptance(acceptance),
+            Self::Decline(decline) => Object::Decline(decline),
             Self::Request(request) => Object::Request(request),
+            Self::Relay(request, auth) => Object::Relay { request, auth },
         }
     }
 }
@@ -63,6 +74,7 @@ pub(crate) struct Run {
 }
 
 pub(crate) const PERIOD: u64 = 12;
+pub(crate) const GATE: u64 = 5;
 pub(crate) const GRACES: [u64; 3] = [0, 7, 100];
 pub(crate) const STAKES: [&[u64]; 4] = [&[1; 4], &[1, 2, 3, 4], &[1; 7], &[5, 1, 1, 1, 1]];
 
@@ -70,7 +82,7 @@ pub(crate) fn small(grace: u64, window: u8) -> Params {
     params(|raw| {
         raw.anchor_period = PERIOD;
         (raw.window_rounds, raw.frontier_lag, raw.freshness_rounds, raw.evidence_ttl) = (2, 1, 5, 4);
-        (raw.client_timer_rounds, raw.fallback_gate, raw.delivery_rounds) = (1, 5, 1);
+        (raw.client_timer_rounds, raw.fallback_gate, raw.delivery_rounds) = (1, GATE, 1);
         (raw.grace_rounds, raw.nonce_window, raw.max_capacity_utps, raw.max_list_entries) = (grace, window, 100, 12);
     })
 }
@@ -88,6 +100,7 @@ impl Run {
             ttl: 4,
             grace,
             window: u64::from(window),
+            fallback_gate: GATE,
         };
         let validators = stakes.len() as u16;
         let run = Self {
@@ -139,9 +152,12 @@ impl Run {
             8..14 => self.admission(),
             14..17 => self.capacity(),
             17..22 => self.latency(),
-            22..52 => self.decisions(),
-            52..66 => return self.accepts(),
-            66..70 => self.replay(),
+            22..42 => self.decisions(),
+            42..50 => return self.accepts(),
+            50..60 => self.evidence(),
+            60..65 => self.acceptance(),
+            65..67 => self.decline(),
+            67..71 => self.replay(),
             _ => return self.request(),
         };
         (author, object)
@@ -232,6 +248,64 @@ impl Run {
         (author, Owned::Accepts(accept_list(anchor, &accounts.into_iter().collect::<Vec<_>>())))
     }
 
+    /// Mostly what a quorum would sign; too few, too many, forged, foreign or nonsense now and then.
+    pub(crate) fn evidence(&mut self) -> Owned {
+        let anchor = self.leader / PERIOD * PERIOD;
+        let account = self.account();
+        let (from, to) = self.agreed(account, anchor);
+        let good = statement(anchor, account, from, to);
+        let about = match self.random.random_range(0..24) {
+            0 => statement(anchor + 1, account, from, to),
+            1 => statement(anchor + PERIOD, account, from, to),
+            2 => statement(anchor.saturating_sub(PERIOD), account, from, to),
+            3 => statement(anchor, account, from, from),
+            4 => statement(anchor, account, to, from),
+            5 => statement(anchor, account, from, self.validators + 1),
+            6 | 7 => statement(anchor, account, from, self.validator()),
+            8 => Statement { epoch: Epoch(9), ..good },
+            _ => good,
+        };
+        let few = if self.chance(10) { self.random.random_range(0..self.validators) } else { self.validators };
+        let mut signers: BTreeSet<u16> = (0..self.validators).filter(|&signer| signer < few).collect();
+        if self.chance(20) {
+            signers.remove(&self.validator());
+        }
+        if self.chance(3) {
+            signers.insert(self.validators + 2);
+        }
+        let good = evidence(about, signers);
+        if self.chance(90) || good.signatures().signatures().is_empty() {
+            return Owned::Evidence(good);
+        }
+        let mut signatures = good.signatures().signatures().to_vec();
+        let bad = self.random.random_range(0..signatures.len());
+        let other = Statement { to: ValidatorId(about.to.0 + 1), ..about };
+        signatures[bad].1 = signed(other, signatures[bad].0.0).signature;
+        Owned::Evidence(Evidence::new(about, QuorumSignatures::new(signatures)))
+    }
+
+    /// A live statement mostly, an old one sometimes.
+    fn answerable(&mut self) -> Statement {
+        let live: Vec<_> = self.model.live.iter().map(|evidence| evidence.statement).collect();
+        let old: Vec<_> = self.model.recorded.iter().copied().collect();
+        let pick = if self.chance(80) { live.choose(&mut self.random) } else { old.choose(&mut self.random) };
+        let about =
+            pick.map_or(statement(0, 500, 0, 1), |&(account, from, to, anchor)| statement(anchor, account, from, to));
+        if self.chance(3) { Statement { epoch: Epoch(9), ..about } } else { about }
+    }
+
+    pub(crate) fn acceptance(&mut self) -> Owned {
+        let good = acceptance(self.answerable());
+        let signature = if self.chance(10) { decline(good.statement).signature } else { good.signature };
+        Owned::Acceptance(Acceptance { signature, ..good })
+    }
+
+    pub(crate) fn decline(&mut self) -> Owned {
+        let good = decline(self.answerable());
+        let signature = if self.chance(10) { SignatureBytes([0; 64]) } else { good.signature };
+        Owned::Decline(Decline { signature, ..good })
+    }
+
     pub(crate) fn request(&mut self) -> (u16, Owned) {
         let account = self.account();
         let history = self.model.assignments.get(&account).cloned().unwrap_or_default();
@@ -249,7 +323,15 @@ impl Run {
             1 => Request { epoch: Epoch(9), ..good },
             _ => good,
         };
-        (author, Owned::Request(request))
+        if self.chance(75) {
+            return (author, Owned::Request(request));
+        }
+        let auth = match self.random.random_range(0..30) {
+            0 => RelayAuth { signature: SignatureBytes([0; 64]), ..relay_auth(&request) },
+            1 => relay_auth(&Request { operation: Digest([8; 32]), ..request }),
+            _ => relay_auth(&request),
+        };
+        (self.validator(), Owned::Relay(request, auth))
     }
 
     /// Something that stood in the log before, whatever became of it.

@@ -54,16 +54,36 @@ pub(crate) const WANTED: &[&str] = &[
     "SecondList",
     "ListTooLong",
     "NothingAccepted",
+    "EvidenceLive",
+    "Activated",
+    "Declined",
+    "SameValidator",
+    "OldAnchor",
+    "ExcludedReceiver",
+    "Recorded",
+    "OtherRecorded",
+    "NoQuorum.UnknownSigner",
+    "NoQuorum.TooLittleStake",
+    "NoQuorum.BadSignature",
+    "NoLiveEvidence",
+    "DeclinedBefore",
     "AuthorNotNamed",
     "NotAssigned",
     "GraceOver",
     "NonceUsed",
     "NonceTooOld",
+    "Relayed",
+    "RelayAuthMismatch",
+    "NotARelay",
+    "FallbackTooSoon",
     // Situations.
     "two live evidences of one account",
+    "evidence by lists met signatures",
+    "carried by another",
     "grace used",
     "moved back to an earlier validator",
     "re-delivered tail",
+    "restored",
 ];
 
 #[derive(Default)]
@@ -78,6 +98,7 @@ impl Hits {
 
     pub(crate) fn outcome(&mut self, outcome: &Outcome) {
         match outcome {
+            Outcome::NoOp(Reason::NoQuorum(why)) => self.add(format!("NoQuorum.{}", variant(why)), 1),
             Outcome::NoOp(reason) => self.add(variant(reason), 1),
             other => self.add(variant(other), 1),
         }

@@ -5,14 +5,16 @@ mod compare;
 mod generate;
 mod hits;
 mod replicas;
+mod restores;
 
 use flamingo_core::Digest;
 use flamingo_core::rank::KeyedHash;
 use generate::Run;
 use hits::{Hits, WANTED};
 use replicas::{check_deltas, check_readers, feed, feed_with_crashes};
+use restores::feed_with_restores;
 
-use crate::world::{committee, ledger, ledger_keyed};
+use crate::world::{committee, config, ledger, ledger_keyed};
 
 /// The ledger equals the naive model on every object, and its replicas equal it.
 ///
@@ -39,6 +41,11 @@ fn random_logs_agree_with_the_model_and_among_replicas() {
         feed(&mut twin, &run.log, &mut hits);
         assert_eq!(twin.digest(), digest, "seed {seed}: same log, other key");
         assert_eq!(twin.drain_deltas().collect::<Vec<_>>(), deltas, "seed {seed}: same deltas");
+
+        if seed % 3 == 0 {
+            let restored = feed_with_restores(config(committee(&stakes), params.clone()), &run.log, &mut hits);
+            assert_eq!(restored.digest(), digest, "seed {seed}: a crash at every step");
+        }
 
         let mut crashed = ledger(committee(&stakes), params);
         feed_with_crashes(&mut crashed, &run.log, &mut run.random, &mut hits);

@@ -68,6 +68,9 @@ pub(crate) fn check_deltas(run: &Run, deltas: &[AssignmentDelta]) {
             Change::EvidenceExpired { account, to, anchor, .. } => {
                 assert_eq!(live.remove(&(account, anchor)).map(|(_, receiver)| receiver), Some(to));
             }
+            Change::EvidenceDeclined { account, to, anchor } => {
+                assert_eq!(live.remove(&(account, anchor)).map(|(_, receiver)| receiver), Some(to));
+            }
             Change::Activated { account, from, to, anchor, .. } => {
                 assert_eq!(live.get(&(account, anchor)), Some(&(from, to)), "no live evidence");
                 let (validator, r) = assigned[&account];

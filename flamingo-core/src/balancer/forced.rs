@@ -1,0 +1,72 @@
+//! Forced migration (ours): an assignee that leaves an account to the relays loses it.
+//!
+//! *What it is.* After K effective fallback requests in a row every honest validator decides to move the account away;
+//! then evidence, acceptance and exclusion as ever. *Committed facts only.* Who is moved, and where to, follows from the
+//! view at the anchor's snapshot, which all honest validators share; so their decisions match, whatever their windows
+//! show. Where a policy decides about the same account, this decision takes its place.
+//! *The receiver.* Members with a committed capacity that are not excluded for the account; of these the one with the
+//! lowest committed latency (none counts as the worst); ties by rendezvous weighted by stake, or by id, as the
+//! parameters have it.
+//!
+//! *Against ourselves.* A client can have its account moved by sending nothing but fallback requests: to the validator
+//! it published the lowest latency to, once in K·R_f committed rounds. No load signal stands in its way. It pays with
+//! the latency of its own requests all that time; what it can gather at one validator is one account per admission.
+
+use alloc::vec::Vec;
+
+use crate::committee::Committee;
+use crate::hash::{Domain, Hasher};
+use crate::id::{AccountId, ValidatorId};
+use crate::params::{Params, ReceiverTie};
+use crate::protocol::{CommittedView, Decision, Placement};
+use crate::rank::{KeyedHash, RendezvousWeight};
+
+const FORCED: Domain = Domain("flamingo/forced-receiver/v1");
+
+/// The rule of one epoch.
+#[derive(Debug)]
+pub(super) struct Forced {
+    after: Option<u32>,
+    tie: Option<KeyedHash>,
+    /// By id, with their weights.
+    members: Vec<(ValidatorId, RendezvousWeight)>,
+}
+
+impl Forced {
+    pub(super) fn new(committee: &Committee, params: &Params) -> Self {
+        let params = params.get();
+        let key = Hasher::new(FORCED).digest(&committee.digest()).finish();
+        let weighted = |v| (v, RendezvousWeight::new(committee.stake(v)));
+        Self {
+            after: params.forced_migration_after,
+            tie: (params.receiver_tie != ReceiverTie::LowestId).then(|| KeyedHash::from_digest(&key)),
+            members: committee.validators().map(weighted).collect(),
+        }
+    }
+
+    /// The accounts to move, in admission order. Accounts whose live evidence would move them anyway wait for it.
+    pub(super) fn decide(&self, view: &CommittedView) -> Vec<Decision> {
+        let Some(after) = self.after else { return Vec::new() };
+        let due = view.relay_runs().filter(|&(_, run)| run >= after);
+        due.filter_map(|(account, _)| self.decision(account, &view.placement(account)?, view)).collect()
+    }
+
+    fn decision(&self, account: AccountId, placement: &Placement<'_>, view: &CommittedView) -> Option<Decision> {
+        let from = placement.assignment().validator;
+        if placement.has_live_evidence() {
+            return None;
+        }
+        let excluded: Vec<_> = placement.excluded().collect();
+        let can = |v: ValidatorId| v != from && view.capacity(v).is_some() && !excluded.contains(&v);
+        let latency = |v: ValidatorId| {
+            let entry = placement.latencies().iter().find(|entry| entry.validator == v);
+            entry.map_or(u32::MAX, |entry| entry.latency_us)
+        };
+        let cost = |v: ValidatorId, weight: &RendezvousWeight| {
+            self.tie.map_or(0, |hash| weight.cost(hash.hash2(account.0, u64::from(v.0))))
+        };
+        let receivers = self.members.iter().filter(|&&(v, _)| can(v));
+        let &(to, _) = receivers.min_by_key(|&&(v, ref weight)| (latency(v), cost(v, weight), v))?;
+        Some(Decision { account, from, to })
+    }
+}

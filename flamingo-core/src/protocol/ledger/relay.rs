@@ -1,0 +1,57 @@
+//! Requests by way of a relay (A2 L10-11, reconstruction).
+
+use super::MigrationLedger;
+use crate::id::{LeaderRound, ValidatorId};
+use crate::protocol::delta::Change;
+use crate::protocol::outcome::{Outcome, Reason};
+use crate::protocol::relay::RelayAuth;
+use crate::protocol::request::Request;
+use crate::signature::SignatureScheme;
+
+impl<S: SignatureScheme> MigrationLedger<S> {
+    /// Effective iff the client named the assignee, the certificate's author is a relay of this request, the nonce is
+    /// open, the last effective fallback of the account is R_f committed rounds old, and the client signed both the
+    /// request and the leave to relay it. A request that is not effective leaves gate and run as they are.
+    ///
+    /// Cost: beside that of a normal request one hash of the request and one per member for F; cheap checks first.
+    pub(super) fn relay(
+        &mut self,
+        author: ValidatorId,
+        request: &Request,
+        auth: &RelayAuth,
+    ) -> Result<Outcome, Reason> {
+        self.check_epoch(request.epoch)?;
+        let &Request { account, nonce, named, .. } = request;
+        let index = self.accounts.find(account).ok_or(Reason::UnknownAccount)?;
+        let row = self.accounts.row(index);
+        if named != row.validator {
+            return Err(Reason::NotAssigned { current: row.validator });
+        }
+        row.nonces.check(nonce)?;
+        if self.place.leader < row.fallback_from {
+            return Err(Reason::FallbackTooSoon { from: row.fallback_from });
+        }
+        if !auth.covers(request) {
+            return Err(Reason::RelayAuthMismatch);
+        }
+        if !self.config.relays.contains(&self.config.committee, account, nonce, named, author) {
+            return Err(Reason::NotARelay);
+        }
+        let (key, scheme) = (self.accounts.key(index), &self.config.scheme);
+        if !scheme.verify(key, &request.signing_bytes(), &request.signature)
+            || !scheme.verify(key, &auth.signing_bytes(), &auth.signature)
+        {
+            return Err(Reason::BadSignature);
+        }
+        let params = self.config.params.get();
+        let next_from = LeaderRound(self.place.leader.0.saturating_add(params.fallback_gate));
+        let width = params.nonce_window;
+        let row = self.accounts.row_mut(index);
+        row.nonces.mark(nonce, width)?;
+        row.fallback_from = next_from;
+        row.relay_run = row.relay_run.saturating_add(1);
+        let run = row.relay_run;
+        self.emit(Change::Relayed { account, nonce, run, next_from });
+        Ok(Outcome::Relayed { run })
+    }
+}
