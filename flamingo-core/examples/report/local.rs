@@ -20,7 +20,7 @@ type Fallible<T> = Result<T, Box<dyn Error>>;
 
 const VALIDATORS: u16 = 100;
 /// Distinct rounds of headers; then they repeat.
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 60;
 
 pub(crate) fn rows(quick: bool) -> Fallible<Vec<Row>> {
     let scale =
