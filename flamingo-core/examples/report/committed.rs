@@ -27,7 +27,7 @@ type Ledger = MigrationLedger<NoSignatures>;
 
 pub(crate) fn rows(quick: bool) -> Result<Vec<Row>, Box<dyn Error>> {
     let accounts: u64 = if quick { 20_000 } else { 1_000_000 };
-    let mut rows = vec![ledger_bytes(accounts)?];
+    let mut rows = Vec::from(ledger_bytes(accounts)?);
     rows.extend(requests(accounts, if quick { 3 } else { 15 })?);
     rows.push(tally(if quick { 2 } else { 15 })?);
     for (name, validators) in [("evidence_verify_us/n4", 4), ("evidence_verify_us/n100", 100)] {
@@ -76,8 +76,9 @@ fn admit(ledger: &mut Ledger, accounts: u64) -> bool {
     })
 }
 
-/// What the allocator holds for a ledger with so many accounts, per account; without latencies, with the client's key.
-fn ledger_bytes(accounts: u64) -> Result<Row, Box<dyn Error>> {
+/// What the allocator holds for a ledger with so many accounts, per account, without latencies: with the clients' keys,
+/// and less what a vector of as many keys holds.
+fn ledger_bytes(accounts: u64) -> Result<[Row; 2], Box<dyn Error>> {
     progress("ledger_bytes_per_account");
     let mut ledger = empty(accounts)?;
     let mut admitted = false;
@@ -85,9 +86,16 @@ fn ledger_bytes(accounts: u64) -> Result<Row, Box<dyn Error>> {
     if !admitted {
         return Err("an account was not admitted".into());
     }
-    let source = format!("allocator, {accounts} accounts in admission order, key included, no latencies");
-    let value = held as f64 / accounts as f64;
-    Ok(Row { name: "ledger_bytes_per_account", value, unit: "B/account", goal: Some(112.0), source })
+    let mut keys = Vec::new();
+    let of_keys = measure(|| (0..accounts).for_each(|_| keys.push(PublicKey([1; 32])))).bytes_current;
+    let row = |name, bytes: i64, goal, what: &str| {
+        let source = format!("allocator; {accounts} accounts in admission order, {what}, no latencies");
+        Row { name, value: bytes as f64 / accounts as f64, unit: "B/account", goal: Some(goal), source }
+    };
+    Ok([
+        row("ledger_bytes_per_account", held, 112.0, "with keys"),
+        row("ledger_bytes_per_account/no_key", held - of_keys, 48.0, "without keys: one cache line a row"),
+    ])
 }
 
 /// Requests of uniformly drawn accounts, and the price of one dependent row of the same size in the same run.
