@@ -212,3 +212,24 @@ fn decoders_allocate_by_what_is_there() {
     println!("accepted {accepted}, refused {refused}");
     assert!(accepted > 0 && refused > 0);
 }
+
+/// Accounts hold what is documented: a row of 64 bytes, a key of 32, and an eighth more of room; ids in admission order
+/// need no index. The ledger's deltas are drained as a host does.
+#[test]
+fn accounts_hold_a_row_and_a_key() {
+    for count in [1_000, 1_030, 5_000] {
+        let mut world = World::new(4);
+        world.quiet([2]);
+        let mut homeless = 0;
+        let allocations = counted(|| {
+            for account in 0..count {
+                homeless += u32::from(!world.admit(account).is_effective());
+                world.ledger.drain_deltas().for_each(drop);
+            }
+        });
+        let admitted = count.min(4_000);
+        assert_eq!(u64::from(homeless), count - admitted, "homes beyond the committee");
+        let bound = admitted as i64 * 96 * 9 / 8 + 96 * 64 + 1024;
+        assert!(allocations.bytes_current <= bound, "{} for {admitted} accounts", allocations.bytes_current);
+    }
+}
