@@ -6,7 +6,9 @@
 mod admission;
 mod boundary;
 mod bytes;
+mod campaign;
 mod collector;
+mod conformance;
 mod credentials;
 mod epoch;
 mod evidence;

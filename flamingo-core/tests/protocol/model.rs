@@ -25,7 +25,7 @@ pub(crate) struct Rules {
 #[derive(Clone)]
 pub(crate) struct Evidence {
     pub(crate) statement: Statement,
-    leader: u64,
+    pub(crate) leader: u64,
     sub_dag: usize,
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use flamingo_core::protocol::{Accepted, Outcome, Reason, Tallied};
 use flamingo_core::{AccountId, ValidatorId};
 
+use crate::random_logs::variant;
 use crate::world::{World, params, statement};
 
 /// Every script says what its lines do. A script that expects nothing, or a folder without scripts, fails.
@@ -170,10 +171,4 @@ fn counts(word: &str, counts: &[(&str, u32)]) -> String {
         write!(text, " {name}={count}").unwrap();
     }
     text
-}
-
-/// The name of a variant.
-pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
-    let text = format!("{value:?}");
-    text.split([' ', '(', '{']).next().unwrap_or_default().into()
 }

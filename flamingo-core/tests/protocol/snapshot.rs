@@ -8,7 +8,7 @@ use flamingo_core::{AccountId, Committee, Digest, Epoch, Member, ValidatorId};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::scripts::variant;
+use crate::random_logs::variant;
 use crate::world::{
     Toy, World, activated, committee, config, counted, latency, no_op, params, statement, validator_key,
 };

@@ -54,21 +54,21 @@ impl Owned {
 
 #[derive(Clone)]
 pub(crate) struct SubDag {
-    pub(super) leader: u64,
-    pub(super) objects: Vec<(LogIndex, Carrier, Owned)>,
+    pub(crate) leader: u64,
+    pub(crate) objects: Vec<(LogIndex, Carrier, Owned)>,
 }
 
 /// One random run.
 pub(crate) struct Run {
-    pub(super) random: ChaCha8Rng,
+    pub(crate) random: ChaCha8Rng,
     pub(super) validators: u16,
-    pub(super) accounts: Vec<u64>,
+    pub(crate) accounts: Vec<u64>,
     pub(super) max_list: u32,
-    pub(super) ledger: MigrationLedger<Toy>,
-    pub(super) model: Model,
-    pub(super) log: Vec<SubDag>,
+    pub(crate) ledger: MigrationLedger<Toy>,
+    pub(crate) model: Model,
+    pub(crate) log: Vec<SubDag>,
     pub(super) index: u64,
-    pub(super) leader: u64,
+    pub(crate) leader: u64,
     pub(super) silent: u16,
     pub(super) sequences: u64,
 }
@@ -133,16 +133,22 @@ impl Run {
 
     /// The next sub-DAG: a few rounds on, now and then a jump.
     pub(crate) fn sub_dag(&mut self, hits: &mut Hits) {
-        self.leader += if self.chance(4) { 100 } else { self.random.random_range(1..4) };
+        let rounds = if self.chance(4) { 100 } else { self.random.random_range(1..4) };
+        self.begin(rounds, hits);
+        for _ in 0..self.random.random_range(4..14) {
+            let (author, object) = self.object();
+            self.put(author, object, hits);
+        }
+    }
+
+    /// A sub-DAG without objects yet, so many rounds on.
+    pub(crate) fn begin(&mut self, rounds: u64, hits: &mut Hits) {
+        self.leader += rounds;
         let outcome = self.ledger.begin(LeaderRound(self.leader));
         hits.outcome(&outcome);
         let (expired, excluded) = self.model.begin(self.leader);
         assert_eq!(outcome, Outcome::Begun { expired, excluded });
         self.log.push(SubDag { leader: self.leader, objects: Vec::new() });
-        for _ in 0..self.random.random_range(4..14) {
-            let (author, object) = self.object();
-            self.put(author, object, hits);
-        }
     }
 
     pub(crate) fn object(&mut self) -> (u16, Owned) {

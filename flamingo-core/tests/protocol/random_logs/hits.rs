@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use flamingo_core::protocol::{Accepted, Outcome, Reason, Tallied};
 
-use crate::scripts::variant;
-
 /// Everything that must happen somewhere in the runs, or the test proves less than it says.
 pub(crate) const WANTED: &[&str] = &[
     "Begun",
@@ -139,4 +137,10 @@ impl Hits {
             self.add(name, u64::from(count));
         }
     }
+}
+
+/// The name of a variant.
+pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    text.split([' ', '(', '{']).next().unwrap_or_default().into()
 }

@@ -9,9 +9,11 @@ mod restores;
 
 use flamingo_core::Digest;
 use flamingo_core::rank::KeyedHash;
-use generate::Run;
-use hits::{Hits, WANTED};
-use replicas::{check_deltas, check_readers, feed, feed_with_crashes};
+pub(crate) use generate::{Owned, Run};
+use hits::WANTED;
+pub(crate) use hits::{Hits, variant};
+pub(crate) use replicas::feed;
+use replicas::{check_deltas, check_readers, feed_with_crashes};
 use restores::feed_with_restores;
 
 use crate::world::{committee, config, ledger, ledger_keyed};
