@@ -57,7 +57,8 @@ pub enum Input<'a> {
         /// Its requests: their nonces are open again.
         requests: &'a [Request],
     },
-    /// An accept list will not commit: its certificate was garbage-collected.
+    /// An accept list will not commit: its certificate was garbage-collected. It is offered again at once, not only
+    /// after a while, as it is without this.
     AcceptsLost(&'a AcceptList),
     /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head,
     /// so it does not come between the objects of one.
@@ -189,8 +190,9 @@ pub struct HeaderParts {
     pub load: LoadFields,
     /// Decisions of the latest anchor, once per anchor.
     pub decisions: Option<DecisionList>,
-    /// Acceptances of one anchor's evidence; more follow in the next header.
-    pub accepts: Option<AcceptList>,
+    /// Acceptances, usually none or of one anchor's evidence, four lists at most: all of them belong into the header.
+    /// What has not shown an effect comes again in a later header.
+    pub accepts: Vec<AcceptList>,
 }
 
 /// One validator's worker, primary and ledger.
@@ -361,7 +363,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Durable before visible: the anchor first, then the header with its decisions.
     fn propose(&mut self, round: Round, at_us: u64) {
         let load = self.builder.finish(self.me, round, at_us, self.ledger.leader_round(), &self.params);
-        let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_list());
+        let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_lists(round));
         if let Some(list) = &decisions {
             self.emit(Output::Persist(Persist::DecidedAnchor(list.anchor())));
         }

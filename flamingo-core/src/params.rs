@@ -141,6 +141,21 @@ pub enum ParamsError {
         /// T_Π.
         evidence_ttl: u64,
     },
+    /// w + lag + T_fresh is above [`Params::MAX_TRACKED_ROUNDS`]: a window would be made with a row for each of them.
+    #[error(
+        "window_rounds {window_rounds} + frontier_lag {frontier_lag} + freshness_rounds {freshness_rounds} are more \
+         than the {max} rounds that a window may keep"
+    )]
+    TooManyRounds {
+        /// w.
+        window_rounds: u64,
+        /// The frontier lag.
+        frontier_lag: u64,
+        /// T_fresh.
+        freshness_rounds: u64,
+        /// The most allowed.
+        max: u64,
+    },
     /// 8R + w ≥ GC depth: a restarted validator could not re-derive the window means that the baseline starts from.
     #[error("8 x anchor_period {anchor_period} + window_rounds {window_rounds} is not below gc_depth {gc_depth}")]
     CollectedTooEarly {
@@ -209,6 +224,9 @@ impl Params {
     pub const MAX_QUEUE_DELAY_US: u64 = 600_000_000;
     /// The longest tracking window.
     pub const MAX_WINDOW_ROUNDS: u64 = 256;
+    /// The most rounds a [`TrackingWindow`](crate::signal::TrackingWindow) keeps beside the one before it: the window,
+    /// and lag + T_fresh rounds above it.
+    pub const MAX_TRACKED_ROUNDS: u64 = 1024;
     /// The most transactions one header can announce, so that a window's sum stays below 2³².
     pub const MAX_HEADER_TRANSACTIONS: u64 = (1 << 24) - 1;
 
@@ -277,6 +295,10 @@ fn check_across(raw: &RawParams) -> Result<(), ParamsError> {
             freshness_rounds,
             evidence_ttl,
         });
+    }
+    if window_rounds + frontier_lag + freshness_rounds > Params::MAX_TRACKED_ROUNDS {
+        let max = Params::MAX_TRACKED_ROUNDS;
+        return Err(ParamsError::TooManyRounds { window_rounds, frontier_lag, freshness_rounds, max });
     }
     if 8 * anchor_period + window_rounds >= gc_depth {
         return Err(ParamsError::CollectedTooEarly { anchor_period, window_rounds, gc_depth });

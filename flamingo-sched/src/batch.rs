@@ -82,6 +82,9 @@ pub enum BatchError {
 }
 
 impl TxnBatch {
+    /// What the weights of a batch may sum to, 2⁶³: no load of any plan can overflow then.
+    pub const MAX_TOTAL_WEIGHT: u64 = 1 << 63;
+
     /// An empty batch.
     #[must_use]
     pub fn new() -> Self {
@@ -95,8 +98,8 @@ impl TxnBatch {
         if !self.weights.is_empty() {
             self.weights.push(1);
         }
-        // Weights that sum to u64::MAX leave no room for one more; saturating by 1 still gives every worker a cap.
-        self.total_weight = self.total_weight.saturating_add(1);
+        // Below 2⁶³ + 2³²: weights end at the maximum, and a batch is refused beyond 2³² transactions.
+        self.total_weight += 1;
         self.push_keys(reads, writes)
     }
 
@@ -109,9 +112,10 @@ impl TxnBatch {
         if weight == 0 {
             return Err(BatchError::ZeroWeight { txn });
         }
-        let Some(total) = self.total_weight.checked_add(weight) else {
+        let total = self.total_weight.saturating_add(weight);
+        if total > Self::MAX_TOTAL_WEIGHT {
             return Err(BatchError::TotalWeight { txn, weight, total: self.total_weight });
-        };
+        }
         if weight != 1 && self.weights.is_empty() {
             self.weights.resize(txn, 1);
         }

@@ -11,7 +11,8 @@ use crate::trace::TraceArgs;
 ///
 /// Without a command: the main job. Four validators carry 110,000 transactions a second; after a minute 90 % of them
 /// fall on one validator and 90 % on one executor worker. Four variants of the committee (no balancing, validators
-/// only, executors only, both) meet it side by side; a table and a page with plots say which of them recovers.
+/// only, executors only, both) meet it side by side; a table and a page with plots say which of them recovers. It takes
+/// about half a minute on two idle cores.
 #[derive(Debug, Parser)]
 #[command(name = "committee", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -46,7 +47,7 @@ pub struct MainJobArgs {
     #[arg(long, default_value = "1/10", value_name = "1/N")]
     pub scale: Scale,
     /// When the imbalance begins, in seconds of virtual time [default: 60].
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub switch: Option<u64>,
     /// When the run ends, in seconds of virtual time [default: 460].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(10..=100_000))]
@@ -56,8 +57,13 @@ pub struct MainJobArgs {
 /// The options of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A name (balanced, skew60, skew90, skew99, exec90, both90, slow-one, slow-f, slow-f1, shift, overload) or a TOML
-    /// file; a file is what contains a dot or a slash.
+    /// A name or a TOML file (what contains a dot or a slash; examples/committee/scenarios/late-hotspot.toml shows every
+    /// field).
+    ///
+    /// balanced: an even load. skew60, skew90, skew99: that many percent on a quarter of the validators from the switch
+    /// on. exec90: 90 % on one executor worker. both90: both. slow-one: an even load, the last validator's worker at a
+    /// third of its bandwidth. slow-f, slow-f1: skew90, the last f or f + 1 so slow. shift: skew90, and the hotspot moves
+    /// 360 s later. overload: 160 ktps, more than the capacity that validators declare.
     #[arg(long, value_name = "FILE|NAME")]
     pub scenario: String,
     /// Everything random in the run follows from it.
@@ -89,12 +95,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(10..=100_000))]
     pub seconds: Option<u64>,
     /// When the workload of a named scenario changes, in seconds of virtual time [default: 60].
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub switch: Option<u64>,
     /// Divides bandwidth, rate, batch bytes, accounts and the header's entry cap; reported rates are scaled back.
     #[arg(long, default_value = "1/10", value_name = "1/N")]
     pub scale: Scale,
-    /// Sign every request and verify it at admission and at every replica (slow: some hundred µs a request).
+    /// Sign every request; verify it at admission, before every vote and at every replica. Some hundred µs a request,
+    /// and a start-up of about a millisecond an account: take --scale 1/100 or less.
     #[arg(long)]
     pub signed: bool,
     /// Write the result here, as JSON.

@@ -82,9 +82,8 @@ impl FromStr for Scale {
             Some(("1", divisor)) => divisor,
             Some(_) => return Err("the scale is 1 or 1/N".to_owned()),
         };
-        match divisor.parse() {
-            Ok(1) => Ok(Self(1)),
-            Ok(divisor @ 2..=1_000) if text != divisor.to_string() => Ok(Self(divisor)),
+        match divisor.parse().map(Self) {
+            Ok(scale @ Self(1..=1_000)) if scale.to_string() == text => Ok(scale),
             _ => Err("the scale is 1, or 1/N with N from 2 to 1000".to_owned()),
         }
     }
@@ -142,9 +141,10 @@ pub mod frame {
     /// A remote input comes this many service times later.
     pub const REMOTE_SERVICE_TIMES: u64 = 2;
 
-    /// C_v of the paper's Eq. 1: κ·B_v / (8·(s + 44)·(n − 1)), κ = 4/5, s = 512 bytes; in transactions per second.
-    pub fn capacity_tps(worker_bps: u64, validators: u16) -> u64 {
-        worker_bps * 4 / 5 / (8 * (512 + 44) * u64::from(validators - 1))
+    /// C_v of the paper's Eq. 1: κ·B_v / (8·(s + 44)·(n − 1)), κ = 4/5, s = 512 bytes; in micro-transactions per second.
+    pub fn capacity_utps(worker_bps: u64, validators: u16) -> u64 {
+        let bits_per_transaction = 8 * (512 + 44) * u128::from(validators - 1);
+        (u128::from(worker_bps) * 1_000_000 * 4 / (5 * bits_per_transaction)) as u64
     }
 
     #[cfg(test)]
@@ -152,7 +152,7 @@ pub mod frame {
         /// The figure the paper's percentages imply: 600 Mbps, 512 bytes, n = 4.
         #[test]
         fn capacity_of_the_paper() {
-            assert_eq!(super::capacity_tps(super::WORKER_BPS, 4), 35_971);
+            assert_eq!(super::capacity_utps(super::WORKER_BPS, 4), 35_971_223_021);
         }
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         for text in ["1", "1/10", "1/1000"] {
             assert_eq!(text.parse::<Scale>().unwrap().to_string(), text);
         }
-        for text in ["", "10", "2/10", "1/0", "1/1001", "1/x", "0"] {
+        for text in ["", "10", "2/10", "1/0", "1/1001", "1/x", "0", "1/1", "1/010", "1/+10"] {
             assert!(text.parse::<Scale>().is_err(), "{text}");
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::file::Output;
 use crate::scenario::ScenarioError;
 use crate::sim::BuildError;
 use crate::trace::TraceError;
@@ -19,11 +20,20 @@ pub enum Failure {
     Trace(#[from] TraceError),
     #[error("{file}: cannot be written: {source}")]
     Unwritable { file: String, source: io::Error },
+    #[error("{run}: a fault of the scenario never happened: nothing was written after its time")]
+    FaultNeverHappened { run: String },
     #[error("{run}: the validators' state roots differ: at least one of them computed a wrong state")]
     StateRootsDiffer { run: String },
+    #[error("{run}: a replica did not reach the place in the log where the foremost one stands: no roots to compare")]
+    ReplicaBehind { run: String },
 }
 
 impl Failure {
+    /// Opens a place for a result.
+    pub fn output(file: &Path) -> Result<Output, Self> {
+        Output::create(file).map_err(|source| Self::unwritable(file, source))
+    }
+
     pub fn unwritable(file: &Path, source: io::Error) -> Self {
         Self::Unwritable { file: file.display().to_string(), source }
     }

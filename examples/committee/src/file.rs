@@ -1,14 +1,101 @@
 //! Results on disk.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all: to a temporary file beside it, then by renaming.
-pub fn write_whole(file: &Path, content: &str) -> io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder)?;
-    whole.write_all(content.as_bytes())?;
-    whole.as_file().sync_all()?;
-    whole.persist(file)?;
-    Ok(())
+use tempfile::NamedTempFile;
+
+/// Where a result will go. Made before the work is done, so that a place that cannot be written is known at once.
+#[derive(Debug)]
+pub enum Output {
+    /// A regular file, written whole or not at all: to a temporary file beside it, then by renaming.
+    Whole { temporary: NamedTempFile, file: PathBuf },
+    /// A pipe or a device: written through, never replaced.
+    Stream(File),
+}
+
+impl Output {
+    /// Makes sure that `file` can be written. A link is followed.
+    pub fn create(file: &Path) -> io::Result<Self> {
+        let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        match file.metadata() {
+            Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            Ok(there) if !there.is_file() => OpenOptions::new().write(true).open(&file).map(Self::Stream),
+            _ => {
+                let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+                // The error of the temporary file names it; its kind says what is wrong with the folder.
+                let temporary = builder().tempfile_in(folder.unwrap_or_else(|| Path::new(".")));
+                Ok(Self::Whole { temporary: temporary.map_err(|error| io::Error::from(error.kind()))?, file })
+            }
+        }
+    }
+
+    /// Writes the result.
+    pub fn write(self, content: &str) -> io::Result<()> {
+        match self {
+            Self::Stream(mut stream) => stream.write_all(content.as_bytes()),
+            Self::Whole { mut temporary, file } => {
+                temporary.write_all(content.as_bytes())?;
+                temporary.as_file().sync_all()?;
+                temporary.persist(file).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+/// Temporary files are private by default; a result has the permissions of any new file.
+#[cfg(unix)]
+fn builder() -> tempfile::Builder<'static, 'static> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+    builder
+}
+
+#[cfg(not(unix))]
+fn builder() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A result is readable like any file, replaces what stood there, and follows a link.
+    #[test]
+    fn a_result_is_a_file_like_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("result"), folder.path().join("link"));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for (place, content) in [(&file, "one"), (&file, "two"), (&link, "three")] {
+            Output::create(place).unwrap().write(content).unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+        }
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        let plain = folder.path().join("plain");
+        File::create(&plain).unwrap();
+        let mode = |file: &Path| file.metadata().unwrap().permissions().mode();
+        assert_eq!(mode(&file), mode(&plain));
+    }
+
+    /// A device is written, not replaced; a folder and a missing folder are known before any work.
+    #[test]
+    fn other_places_are_written_through_or_refused() {
+        Output::create(Path::new("/dev/null")).unwrap().write("x").unwrap();
+        assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Output::create(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert_eq!(Output::create(&folder.path().join("no/such")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// What is not written in the end leaves nothing behind.
+    #[test]
+    fn an_output_not_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Output::create(&folder.path().join("result")).unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

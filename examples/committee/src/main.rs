@@ -1,5 +1,6 @@
 //! The binary: see [`committee::cli`].
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -15,7 +16,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
             ExitCode::FAILURE
         }
     }

@@ -7,15 +7,17 @@ use std::sync::Mutex;
 use crate::cli::MainJobArgs;
 use crate::config::{ExecName, PolicyName, RunConfig};
 use crate::error::Failure;
-use crate::file::write_whole;
 use crate::page;
 use crate::progress::{Bar, Progress};
 use crate::run::{RunResult, simulate};
 use crate::scenario::named;
-use crate::show::{after, ktps, share};
+use crate::show::{self, columns};
+use crate::sim::Roots;
 
 const SCENARIO: &str = "both90";
 const EXECUTORS: u16 = 3;
+/// A recovery is judged by three bins at least.
+const LEAST_AFTER_S: u64 = 30;
 
 /// A variant of the committee: which of the two layers is balanced.
 #[derive(Clone, Copy, Debug)]
@@ -36,23 +38,28 @@ pub const VARIANTS: [Variant; 4] = [
 /// Runs the main job.
 pub fn run(args: &MainJobArgs) -> Result<(), Failure> {
     let configs: Vec<RunConfig> = VARIANTS.iter().map(|variant| configuration(args, variant)).collect();
-    let progress = Progress::new(VARIANTS.len(), configs[0].scenario.seconds);
+    let scenario = &configs[0].scenario;
+    let switch_s = scenario.switch_s().unwrap_or(0);
+    if scenario.seconds < switch_s + LEAST_AFTER_S {
+        let least = switch_s + LEAST_AFTER_S;
+        return Err(Failure::Option(format!(
+            "--seconds: the imbalance begins at {switch_s} s, at least {least} wanted"
+        )));
+    }
+    let page = Failure::output(&args.out)?;
+    let picture = args.picture.as_deref().map(Failure::output).transpose()?;
+    let progress = Progress::new(VARIANTS.len(), scenario.seconds);
     let jobs = configs.into_iter().zip(VARIANTS).enumerate();
     let jobs = jobs.map(|(index, (config, variant))| (config, progress.bar(index, variant.name))).collect();
     let results = side_by_side(jobs)?;
     progress.finish();
 
-    print!("{}", table(&results));
-    write_whole(&args.out, &page::main_job(&results)).map_err(|source| Failure::unwritable(&args.out, source))?;
-    if let Some(picture) = &args.picture {
-        write_whole(picture, &page::recovery(&results)).map_err(|source| Failure::unwritable(picture, source))?;
+    page.write(&page::main_job(&results)).map_err(|source| Failure::unwritable(&args.out, source))?;
+    if let Some((picture, file)) = picture.zip(args.picture.as_deref()) {
+        picture.write(&page::recovery(&results)).map_err(|source| Failure::unwritable(file, source))?;
     }
-    println!("\nThe page with the plots: {}", args.out.display());
-    let differing = VARIANTS.iter().zip(&results).find(|(_, result)| !result.summary.state_roots_equal);
-    match differing {
-        None => Ok(()),
-        Some((variant, _)) => Err(Failure::StateRootsDiffer { run: variant.name.to_owned() }),
-    }
+    show::print(&format!("{}\nThe page with the plots: {}\n", table(&results), args.out.display()))?;
+    VARIANTS.iter().zip(&results).try_for_each(|(variant, result)| result.roots.check(variant.name))
 }
 
 fn configuration(args: &MainJobArgs, variant: &Variant) -> RunConfig {
@@ -94,33 +101,29 @@ fn side_by_side(jobs: Vec<(RunConfig, Bar)>) -> Result<Vec<RunResult>, Failure> 
 fn table(results: &[RunResult]) -> String {
     let first = &results[0];
     let mut text = format!(
-        "{} at {} ktps (scale {}, seed {}): 90 % on one validator, 90 % on one of {EXECUTORS} executor workers\n\n",
+        "{} at {} ktps (scale {}, seed {}): 90 % on one validator, 90 % on one of {EXECUTORS} executor workers.\n\
+         Validators are balanced by policy {}, executors by {}. A row again: committee run --scenario {} \
+         --policy paper|none --exec fusion|none\n\n",
         first.scenario,
         first.offered_tps / 1_000,
         first.scale,
         first.seed,
+        VARIANTS[3].policy,
+        VARIANTS[3].exec,
+        first.scenario,
     );
-    text += &format!(
-        "{:<16} {:>14} {:>14} {:>14} {:>10} {:>12} {:>10} {:>6}  {}\n",
-        "balancing", "committed ktps", "executed ktps", "of offered", "back", "latency back", "moves", "waves", "roots"
-    );
+    let heads = ["commit", "execute", "of", "throughput", "back", "latency", "back", "moves at", ""];
+    text += &line("balancing", heads.map(str::to_owned), "state");
+    let heads = ["ktps", "ktps", "offered", "commit", "e2e", "commit", "e2e", "scale", "waves"];
+    text += &line("", heads.map(str::to_owned), "roots");
     for (variant, result) in VARIANTS.iter().zip(results) {
-        text += &row(variant.name, result);
+        let roots = if result.roots == Roots::Equal { "equal" } else { "DIFFER" };
+        text += &line(variant.name, columns(result), roots);
     }
     text
 }
 
-fn row(name: &str, result: &RunResult) -> String {
-    let summary = &result.summary.measured;
-    format!(
-        "{name:<16} {:>14} {:>14} {:>14} {:>10} {:>12} {:>10} {:>6}  {}\n",
-        ktps(summary.end_committed_tps),
-        ktps(summary.end_executed_tps),
-        share(summary.end_executed_tps, result.offered_tps),
-        after(summary.back_after_s),
-        after(summary.latency_back_after_s),
-        summary.migrations,
-        summary.waves,
-        if result.summary.state_roots_equal { "equal" } else { "DIFFER" },
-    )
+fn line(name: &str, columns: [String; 9], roots: &str) -> String {
+    let columns: String = columns.iter().map(|column| format!(" {column:>10}")).collect();
+    format!("{name:<15}{columns}  {roots}\n")
 }

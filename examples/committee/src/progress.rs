@@ -1,6 +1,6 @@
 //! Progress of runs in virtual time: bars on a terminal, a line now and then elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -49,7 +49,8 @@ impl Bar {
     pub fn set(&self, second: u64) {
         self.bar.set_position(second);
         if self.plain && second.is_multiple_of((self.seconds / PLAIN_LINES).max(1)) {
-            eprintln!("{}: {second} of {} virtual seconds", self.name, self.seconds);
+            // Progress that cannot be shown is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{}: {second} of {} virtual seconds", self.name, self.seconds);
         }
     }
 }

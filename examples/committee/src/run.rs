@@ -16,19 +16,17 @@
 //! between two runs of one configuration.
 
 use std::path::Path;
-use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::cli::RunArgs;
-use crate::config::RunConfig;
+use crate::config::{RunConfig, frame};
 use crate::error::Failure;
-use crate::file::write_whole;
 use crate::progress::Progress;
 use crate::scenario::{NAMES, Scenario, named};
-use crate::show::{after, ktps, share};
-use crate::sim::World;
+use crate::show::{self, columns, ktps};
 use crate::sim::metrics::{Bin, Summary};
+use crate::sim::{Roots, World};
 
 /// What one run measured.
 #[derive(Clone, Debug, Serialize)]
@@ -42,8 +40,10 @@ pub struct RunResult {
     pub exec: String,
     pub offered_tps: u64,
     #[serde(skip)]
-    pub switch_s: u64,
+    pub switch_s: Option<u64>,
     pub bins: Vec<Bin>,
+    #[serde(skip)]
+    pub roots: Roots,
     pub summary: RunSummary,
 }
 
@@ -59,22 +59,28 @@ pub struct RunSummary {
 /// `committee run`.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let config = configuration(args)?;
+    let output = args.json.as_deref().map(Failure::output).transpose()?;
+    let note = under_provisioned(&config);
     let progress = Progress::new(1, config.scenario.seconds);
     let result = simulate(config, &progress.bar(0, &args.scenario))?;
     progress.finish();
-    if let Some(file) = &args.json {
-        write_whole(file, &json(&result)).map_err(|source| Failure::unwritable(file, source))?;
+    if let Some((output, file)) = output.zip(args.json.as_deref()) {
+        output.write(&json(&result)).map_err(|source| Failure::unwritable(file, source))?;
     }
-    print_summary(&result);
-    if result.summary.state_roots_equal { Ok(()) } else { Err(Failure::StateRootsDiffer { run: result.scenario }) }
+    show::print(&(summary(&result) + &note))?;
+    result.roots.check(&result.scenario)
 }
 
 /// Runs a configuration to its end.
 pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<RunResult, Failure> {
-    let started = Instant::now();
+    #[expect(clippy::disallowed_types, reason = "wall time is reported, and nothing depends on it")]
+    let started = std::time::Instant::now();
     let mut world = World::new(config.clone())?;
     world.run(|second| progress.set(second));
-    let state_roots_equal = world.roots_equal();
+    let roots = world.compare_roots();
+    if world.is_fault_pending() {
+        return Err(Failure::FaultNeverHappened { run: config.scenario.name });
+    }
     let offered_tps = config.scenario.rate_tps;
     let bins = world.metrics().bins(config.scale.0);
     let switch_s = config.scenario.switch_s();
@@ -90,7 +96,12 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         offered_tps,
         switch_s,
         bins,
-        summary: RunSummary { measured, state_roots_equal, wall_s: started.elapsed().as_secs_f64() },
+        roots,
+        summary: RunSummary {
+            measured,
+            state_roots_equal: roots == Roots::Equal,
+            wall_s: started.elapsed().as_secs_f64(),
+        },
     })
 }
 
@@ -152,10 +163,11 @@ fn json(result: &RunResult) -> String {
     serde_json::to_string_pretty(result).expect("numbers and text") + "\n"
 }
 
-fn print_summary(result: &RunResult) {
+fn summary(result: &RunResult) -> String {
     let RunSummary { measured, state_roots_equal, wall_s } = &result.summary;
-    println!(
-        "{} at {} ktps, policy {} (tie {}), exec {}, seed {}, scale {}",
+    let [committed, executed, of_offered, back, executed_back, latency, e2e, migrations, waves] = columns(result);
+    let mut text = format!(
+        "{} at {} ktps, policy {} (tie {}), exec {}, seed {}, scale {}\n",
         result.scenario,
         result.offered_tps as f64 / 1e3,
         result.policy,
@@ -164,23 +176,28 @@ fn print_summary(result: &RunResult) {
         result.seed,
         result.scale
     );
-    println!(
-        "  committed     {} ktps balanced, {} at the lowest, {} at the end",
-        ktps(measured.balanced_tps),
-        ktps(measured.dip_tps),
-        ktps(measured.end_committed_tps)
-    );
-    println!(
-        "  executed      {} ktps at the end ({} of the offered rate)",
-        ktps(measured.end_executed_tps),
-        share(measured.end_executed_tps, result.offered_tps)
-    );
-    println!(
-        "  back after    {} (throughput), {} (latency)",
-        after(measured.back_after_s),
-        after(measured.latency_back_after_s)
-    );
-    println!("  migrations    {} in {} waves", measured.migrations, measured.waves);
-    println!("  state roots   {}", if *state_roots_equal { "equal" } else { "DIFFER" });
-    println!("  wall time     {wall_s:.1} s");
+    let (balanced, dip) = (ktps(measured.balanced_tps), ktps(measured.dip_tps));
+    text += &format!("  committed     {balanced} ktps balanced, {dip} at the lowest, {committed} at the end\n");
+    text += &format!("  executed      {executed} ktps at the end, {of_offered} of the offered rate\n");
+    if result.switch_s.is_some() {
+        text += &format!("  back, commit  throughput {back}, latency {latency} after the switch\n");
+        text += &format!("  back, e2e     throughput {executed_back}, latency {e2e} after the switch\n");
+    }
+    text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
+    text += &format!("  state roots   {}\n", if *state_roots_equal { "equal" } else { "DIFFER" });
+    text += &format!("  wall time     {wall_s:.1} s\n");
+    text
+}
+
+/// A note about validators whose executor workers cannot carry the offered rate, whoever schedules.
+fn under_provisioned(config: &RunConfig) -> String {
+    let note = |validator: u16| {
+        let (workers, offered) = (config.workers_of(validator), config.scenario.rate_tps);
+        let served = u64::from(workers) * frame::SERVICE_PER_SECOND;
+        let note = format!(
+            "  note          v{validator}: {workers} executor workers serve at most {served} tps of {offered}\n"
+        );
+        (served < offered).then_some(note)
+    };
+    (0..config.scenario.validators).filter_map(note).collect()
 }

@@ -41,7 +41,7 @@ pub struct Slow {
     pub worker_mbps: u64,
 }
 
-/// One write that goes wrong in one validator's store: a run with it must fail.
+/// One write that goes wrong in one validator's store: a run with it must fail, also when no write comes after `at_s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptWrite {
     pub validator: u16,
@@ -53,6 +53,8 @@ pub struct CorruptWrite {
 pub struct Scenario {
     pub name: String,
     pub validators: u16,
+    /// Per validator; empty for equal stakes.
+    pub stakes: Vec<u64>,
     /// Offered by all regions together, in transactions per second at full scale.
     pub rate_tps: u64,
     pub seconds: u64,
@@ -69,10 +71,9 @@ impl Scenario {
         &self.phases[after - 1]
     }
 
-    /// When the first change of workload comes, in seconds: what recovery is counted from. A scenario that never
-    /// changes is imbalanced (or not) from its start.
-    pub fn switch_s(&self) -> u64 {
-        self.phases.get(1).map_or(0, |phase| phase.from_s)
+    /// When the first change of workload comes, in seconds: what recovery is counted from.
+    pub fn switch_s(&self) -> Option<u64> {
+        self.phases.get(1).map(|phase| phase.from_s)
     }
 }
 

@@ -1,61 +1,96 @@
-//! Live evidence that names this validator, and which of it still has to be answered.
+//! Live evidence that names this validator, and which of it has to be answered now.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use crate::id::{AccountId, Round, ValidatorId};
 use crate::protocol::Change;
 
+/// The header round in which an acceptance was last taken; `None` when it is due now.
+type Taken = Option<Round>;
+
 /// What to accept. Every change costs a few ordered look-ups.
-#[derive(Debug, Default)]
+///
+/// A header may never be certified, and nobody tells its author in time. So an acceptance that was taken is due again
+/// after a while, until the log shows what became of its evidence.
+#[derive(Debug)]
 pub(super) struct Acceptances {
-    live: BTreeSet<(AccountId, Round)>,
-    /// The part of `live` that no list has answered.
-    due: BTreeSet<(Round, AccountId)>,
+    /// After how many rounds.
+    again_after: u64,
+    live: BTreeMap<(AccountId, Round), Taken>,
+    /// The same, what is due first, and of that the oldest anchor.
+    queue: BTreeSet<(Taken, Round, AccountId)>,
 }
 
 impl Acceptances {
+    /// Nothing to accept; `again_after` is at least 1.
+    pub(super) const fn new(again_after: u64) -> Self {
+        Self { again_after, live: BTreeMap::new(), queue: BTreeSet::new() }
+    }
+
     /// Follows the committed log on behalf of `me`.
     pub(super) fn follow(&mut self, me: ValidatorId, change: &Change) {
         match *change {
-            Change::EvidenceLive { account, to, anchor, .. } if to == me => {
-                self.live.insert((account, anchor));
-                self.due.insert((anchor, account));
-            }
-            Change::EvidenceExpired { account, to, anchor, .. } if to == me => {
-                self.live.remove(&(account, anchor));
-                self.due.remove(&(anchor, account));
-            }
+            Change::EvidenceLive { account, to, anchor, .. } if to == me => self.set(account, anchor, None),
+            Change::EvidenceExpired { account, to, anchor, .. } if to == me => self.end(account, anchor),
             // All live evidence of the account goes with its activation, at whichever anchor it was decided.
             Change::Activated { account, .. } => {
                 while let Some(anchor) = self.any_anchor_of(account) {
-                    self.live.remove(&(account, anchor));
-                    self.due.remove(&(anchor, account));
+                    self.end(account, anchor);
                 }
             }
             _ => {}
         }
     }
 
-    /// Up to `max` unanswered accounts of the oldest anchor that has any, ascending; they count as answered from now on.
-    pub(super) fn take(&mut self, max: usize) -> Option<(Round, Vec<AccountId>)> {
-        let anchor = self.due.first()?.0;
-        let of_anchor = self.due.iter().take_while(|due| due.0 == anchor).take(max);
-        let accounts: Vec<_> = of_anchor.map(|&(_, account)| account).collect();
-        accounts.iter().for_each(|&account| {
-            self.due.remove(&(anchor, account));
-        });
+    /// Up to `max` due accounts of the oldest anchor that has any, ascending, for a header of `round`.
+    pub(super) fn take(&mut self, round: Round, max: usize) -> Option<(Round, Vec<AccountId>)> {
+        while let Some((anchor, account)) = self.taken_long_before(round) {
+            self.set(account, anchor, None);
+        }
+        let &(_, anchor, _) = self.queue.first().filter(|first| first.0.is_none())?;
+        let of_anchor = (None, anchor, AccountId(0))..=(None, anchor, AccountId(u64::MAX));
+        let accounts: Vec<_> = self.queue.range(of_anchor).take(max).map(|&(.., account)| account).collect();
+        accounts.iter().for_each(|&account| self.set(account, anchor, Some(round)));
         Some((anchor, accounts))
     }
 
-    /// An answer was lost: what is still live has to be answered again.
+    /// An answer was lost: what is still live is due again at once.
     pub(super) fn lost(&mut self, anchor: Round, accounts: &[AccountId]) {
-        let live = accounts.iter().filter(|&&account| self.live.contains(&(account, anchor)));
-        self.due.extend(live.map(|&account| (anchor, account)));
+        for &account in accounts {
+            if self.live.contains_key(&(account, anchor)) {
+                self.set(account, anchor, None);
+            }
+        }
+    }
+
+    /// How many entries are held.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.live.len().max(self.queue.len())
+    }
+
+    fn set(&mut self, account: AccountId, anchor: Round, taken: Taken) {
+        if let Some(before) = self.live.insert((account, anchor), taken) {
+            self.queue.remove(&(before, anchor, account));
+        }
+        self.queue.insert((taken, anchor, account));
+    }
+
+    fn end(&mut self, account: AccountId, anchor: Round) {
+        if let Some(taken) = self.live.remove(&(account, anchor)) {
+            self.queue.remove(&(taken, anchor, account));
+        }
+    }
+
+    /// The acceptance taken longest ago, if that is long enough.
+    fn taken_long_before(&self, round: Round) -> Option<(Round, AccountId)> {
+        let &(taken, anchor, account) = self.queue.range((Some(Round(0)), Round(0), AccountId(0))..).next()?;
+        (round.0.saturating_sub(taken?.0) >= self.again_after).then_some((anchor, account))
     }
 
     fn any_anchor_of(&self, account: AccountId) -> Option<Round> {
         let of_account = (account, Round(0))..=(account, Round(u64::MAX));
-        self.live.range(of_account).next().map(|&(_, anchor)| anchor)
+        self.live.range(of_account).next().map(|(&(_, anchor), _)| anchor)
     }
 }

@@ -7,8 +7,9 @@
 //! 2. [`delta`](Balancer::delta) for everything the ledger emits, in its order;
 //! 3. [`round`](Balancer::round) whenever the DAG round advances: the anchor kR fires when it is reached or crossed, and
 //!    of several crossed at once only the largest;
-//! 4. [`take_decision_list`](Balancer::take_decision_list) and [`take_accept_list`](Balancer::take_accept_list) when the
-//!    next header is built.
+//! 4. [`take_decision_list`](Balancer::take_decision_list) and [`take_accept_lists`](Balancer::take_accept_lists) when the
+//!    next header is built. It states as its commit head at most a sub-DAG whose deltas were handed over: who says that
+//!    it knows of evidence and does not accept it is excluded.
 //!
 //! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r −
 //! frontier_lag − w, the last round before its window: everyone reads the same, and what anchor r − R decided is
@@ -29,10 +30,14 @@ use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, Deci
 use crate::rank::KeyedHash;
 use crate::signal::{Added, CertificateView, SignalSource, Skip, TrackingWindow, WindowSignals};
 
+/// Anchors whose evidence can be live together, and so the lists a header needs at most. Evidence outlives T_Π committed
+/// rounds only while fewer than three sub-DAGs followed its own, and no two anchors' decisions count in one sub-DAG.
+const MAX_ACCEPT_LISTS: usize = 4;
+
 /// The balancer of one validator under the policy `P`.
 ///
 /// Memory: the [`TrackingWindow`], the [`CommittedView`] with the deltas of the last R + w + frontier_lag rounds, one
-/// list, and about 40 bytes per account of live evidence that names this validator.
+/// list, and about 90 bytes per account of live evidence that names this validator.
 #[derive(Debug)]
 pub struct Balancer<P> {
     me: ValidatorId,
@@ -125,7 +130,8 @@ impl<P: MigrationPolicy> Balancer<P> {
             anchor: Round(0),
             waiting: None,
             decisions: None,
-            acceptances: Acceptances::default(),
+            // Within D rounds an acceptance commits, or its header is lost. The second offer has to be in time, too.
+            acceptances: Acceptances::new(raw.delivery_rounds.min(raw.evidence_ttl / 2).max(1)),
         }
     }
 
@@ -174,17 +180,27 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.decisions.take()
     }
 
-    /// An accept list for the next header: the accounts of one anchor whose live evidence names this validator and that
-    /// have not been taken yet. Call again for further anchors.
+    /// An accept list for the next header: accounts of one anchor whose live evidence names this validator. Call again
+    /// for further anchors, until there is none.
+    ///
+    /// A header may be lost without anybody telling. So what was taken is offered again after D rounds, or T_Π / 2 if
+    /// that is less, as long as its evidence is live: neither activated nor expired in the log. A second acceptance
+    /// does no harm there.
     #[must_use]
     pub fn take_accept_list(&mut self) -> Option<AcceptList> {
-        let (anchor, accounts) = self.acceptances.take(self.max_list_entries as usize)?;
-        // Sorted and bounded: the list is never refused.
-        AcceptList::new(self.epoch, anchor, accounts, self.max_list_entries).ok()
+        self.accept_list(self.round)
     }
 
-    /// The certificate that carried `list` was garbage-collected without being committed: what is still live becomes
-    /// due again.
+    /// The accept lists for the header of `round`, oldest anchor first: usually none or one, and after a jump of the log
+    /// one for each anchor with live evidence. Four at most; what is left then is for the next header.
+    #[must_use]
+    pub fn take_accept_lists(&mut self, round: Round) -> Vec<AcceptList> {
+        let round = self.round.max(round);
+        (0..MAX_ACCEPT_LISTS).map_while(|_| self.accept_list(round)).collect()
+    }
+
+    /// `list` will not commit, as far as the host knows: what is still live is due again at once. Without this it is
+    /// due after the rounds of [`take_accept_list`](Self::take_accept_list).
     pub fn accept_list_lost(&mut self, list: &AcceptList) {
         self.acceptances.lost(list.anchor(), list.accounts());
     }
@@ -245,6 +261,12 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.behind(self.anchor, self.frontier_lag + self.window_rounds)
     }
 
+    fn accept_list(&mut self, round: Round) -> Option<AcceptList> {
+        let (anchor, accounts) = self.acceptances.take(round, self.max_list_entries as usize)?;
+        // Sorted and bounded: the list is never refused.
+        AcceptList::new(self.epoch, anchor, accounts, self.max_list_entries).ok()
+    }
+
     const fn behind(&self, round: Round, rounds: u64) -> Round {
         Round(round.0.saturating_sub(rounds))
     }
@@ -283,7 +305,8 @@ impl<P: MigrationPolicy> Balancer<P> {
         entries.dedup_by_key(|entry| entry.account);
         self.decisions = match entries.is_empty() {
             true => None,
-            false => DecisionList::new(self.epoch, decisions.anchor, entries, self.max_list_entries).ok(),
+            // The anchor that was evaluated, whatever the policy calls it: it is the one that is persisted.
+            false => DecisionList::new(self.epoch, self.anchor, entries, self.max_list_entries).ok(),
         };
         decisions.moves.len() - listed
     }

@@ -186,6 +186,18 @@ fn a_list_is_bounded() {
     assert_eq!(bench.balancer.take_decision_list().unwrap().entries().len(), 3);
 }
 
+/// A list is of the anchor that was evaluated, whatever the policy says: the host persists it against a second one.
+#[test]
+fn a_list_is_of_the_evaluated_anchor() {
+    let mut bench = Bench::new();
+    let mut decisions = bench.run(2..=10).pop().unwrap().result.unwrap().decisions;
+    for anchor in [0, 20, u64::MAX].map(Round) {
+        decisions.anchor = anchor;
+        assert_eq!(bench.balancer.list(&decisions), 0);
+        assert_eq!(bench.balancer.take_decision_list().unwrap().anchor(), Round(10), "not {anchor}");
+    }
+}
+
 /// Off, an anchor decides nothing but baselines go on; a list not taken is dropped; on again, decisions return.
 #[test]
 fn the_switch() {
@@ -266,6 +278,57 @@ fn accept_lists() {
     let (account, to) = (AccountId(5), ValidatorId(3));
     bench.commit(33, Change::Activated { account, from, to, anchor: Round(10), nonces: NonceWindow::default() });
     assert_eq!(accounts(bench.balancer.take_accept_list()), None);
+}
+
+/// What was taken is offered again after D rounds or T_Π / 2, the lesser, never sooner, and only while its evidence is
+/// live. However often, nothing is held but the live evidence.
+#[test]
+fn acceptances_are_offered_again() {
+    for (evidence_ttl, delivery_rounds, again_after) in [(6, 2, 2), (6, 9, 3), (1, 2, 1)] {
+        let mut raw = params(3).into_raw();
+        (raw.anchor_period, raw.evidence_ttl, raw.delivery_rounds) = (40, evidence_ttl, delivery_rounds);
+        let mut bench = Bench::with(Params::new(raw).unwrap());
+        let mut accounts = vec![AccountId(0), AccountId(1), AccountId(2)];
+        accounts.iter().for_each(|account| bench.commit(4, live(account.0, 1, 0)));
+        let mut offered = Vec::new();
+        for round in 5..35 {
+            assert_eq!(bench.round(round), None);
+            let (from, to, anchor) = (ValidatorId(0), ME, Round(0));
+            if round == 20 {
+                let account = accounts.remove(1);
+                bench.commit(round, Change::Activated { account, from, to, anchor, nonces: NonceWindow::default() });
+            } else if round == 26 {
+                let account = accounts.remove(0);
+                bench.commit(round, Change::EvidenceExpired { account, to, anchor, excluded: true });
+            }
+            while let Some(list) = bench.balancer.take_accept_list() {
+                assert_eq!(list.accounts(), accounts);
+                offered.push(round);
+            }
+            assert_eq!(bench.balancer.acceptances.held(), accounts.len());
+        }
+        assert!(offered.iter().zip((5..).step_by(again_after)).all(|(&round, due)| round == due), "{offered:?}");
+        assert!(offered.len() >= 10);
+    }
+}
+
+/// A header carries every anchor's acceptances, oldest first, in four lists at most; the rest is for the next one. A
+/// host that counts no rounds offers each once.
+#[test]
+fn a_header_takes_the_lists_of_all_anchors() {
+    let mut bench = Bench::with(params(3));
+    (0..9).for_each(|account| bench.commit(30, live(account, 1, if account < 5 { 10 } else { 20 })));
+    bench.commit(30, live(9, 1, 30));
+    let mut header = |round| -> Vec<_> {
+        let lists = bench.balancer.take_accept_lists(Round(round));
+        lists.iter().map(|list| (list.anchor().0, list.accounts().len())).collect()
+    };
+    assert_eq!(header(0), [(10, 3), (10, 2), (20, 3), (20, 1)]);
+    assert_eq!(header(0), [(30, 1)]);
+    assert_eq!(header(0), []);
+    assert_eq!(header(u64::MAX).len(), 4);
+    assert_eq!(header(u64::MAX), [(30, 1)]);
+    assert_eq!(header(u64::MAX), [], "ends at the end of time, too");
 }
 
 /// The policy reads the committed state of the snapshot, not the newest: capacities committed in the window's rounds

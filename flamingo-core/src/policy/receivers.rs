@@ -85,6 +85,11 @@ impl Receivers {
         self.list.iter()
     }
 
+    /// The most that one more account can get, whichever it is. O(receivers).
+    pub(super) fn largest_left_utps(&self) -> u64 {
+        self.list.iter().map(Receiver::left_utps).max().unwrap_or(0)
+    }
+
     /// The receiver with the lowest latency to the account among those with ρ_a, `committed_rate_utps`, to spare and
     /// not excluded, with it reserved; `None` when there is none. A missing latency counts as the worst. O(receivers).
     pub(super) fn reserve(

@@ -109,8 +109,12 @@ pub struct DonorReport {
     pub accounts: usize,
     /// Moves decided.
     pub moves: u32,
-    /// Accounts looked at and passed over, by reason. The accounts left when σ was reached are in none.
+    /// Accounts looked at and passed over, by reason. The accounts left when σ was reached, or when nobody had room
+    /// any more, are in none.
     pub skips: SkipCounts,
+    /// Accounts left when no receiver had room for the lightest of the donor's: they were not looked at, nothing but
+    /// room was asked about them, and none could have moved.
+    pub no_room_left: usize,
 }
 
 /// Why an account that a donor's window counts was passed over.
@@ -178,6 +182,11 @@ pub enum Explanation {
     },
     /// The donor had reached its shed target before the account's turn.
     TargetReached {
+        /// The donor.
+        donor: ValidatorId,
+    },
+    /// No receiver had room for any of the donor's accounts before the account's turn.
+    NoRoomLeft {
         /// The donor.
         donor: ValidatorId,
     },

@@ -148,7 +148,8 @@ impl MigrationPolicy for CappedShedding {
         "capped-shedding"
     }
 
-    /// Cost: O(n) for the roles; per donor a copy of its accounts and O(receivers) for each account looked at.
+    /// Cost: O(n) for the roles; per donor a pass over its accounts, and O(receivers) for each account that is looked at
+    /// and for whose rate anybody has room. A donor's turn ends when nobody has room for its lightest account.
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         self.run(signals, view, |_, _| {})
     }
@@ -174,9 +175,13 @@ impl MigrationPolicy for CappedShedding {
                     let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
                     accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
                 };
-                donors
-                    .find(counts)
-                    .map_or(Explanation::NoDonorCountsIt, |donor| Explanation::TargetReached { donor: donor.validator })
+                match donors.find(counts).map(|donor| (donor.validator, &donor.role)) {
+                    Some((donor, Role::Donor(DonorReport { no_room_left: 1.., .. }))) => {
+                        Explanation::NoRoomLeft { donor }
+                    }
+                    Some((donor, _)) => Explanation::TargetReached { donor },
+                    None => Explanation::NoDonorCountsIt,
+                }
             }
         }
     }
@@ -225,26 +230,35 @@ impl Shedding<'_> {
         // A1 L12-15
         let counted = signals.counted.get();
         numbers.accounts = signals.accounts.len();
-        for (account, count) in HeaviestFirst::new(&signals.accounts) {
+        // N ≥ n_a ≥ 1 by the source's contract; one that breaks it gets the account taken for all of N.
+        let at_least = |count: u32| counted.max(u64::from(count)).max(1);
+        // ρ_a rounds up: receivers never get more than they reserve.
+        let committed_rate_utps =
+            |count: u32| mul_div_ceil(throughput, u64::from(count), at_least(count)).unwrap_or(u64::MAX);
+        // ρ_a rises with n_a, and room only shrinks: once the lightest account finds none, no account will.
+        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate_utps);
+        let mut room = self.receivers.largest_left_utps();
+        for (looked_at, (account, count)) in HeaviestFirst::new(&signals.accounts).enumerate() {
             // A1 L16-17
             if numbers.shed_utps >= numbers.shed_target_utps {
                 break;
             }
-            // ρ_a rounds up: receivers never get more than they reserve. N ≥ n_a ≥ 1 by the source's contract; one that
-            // breaks it gets the account taken for all of N, here and below.
-            let counted = counted.max(u64::from(count));
-            let committed_rate_utps = mul_div_ceil(throughput, u64::from(count), counted).unwrap_or(u64::MAX);
-            match self.place(account, committed_rate_utps) {
+            if lightest > room {
+                numbers.no_room_left = numbers.accounts - looked_at;
+                break;
+            }
+            let committed_rate_utps = committed_rate_utps(count);
+            match self.place(account, committed_rate_utps, room) {
                 // A1 L21-23
                 Ok(to) => {
                     let decision = Decision { account, from: self.donor, to };
                     self.moves.push(decision);
                     numbers.moves += 1;
                     numbers.reserved_utps += u128::from(committed_rate_utps);
-                    // ℓ_a rounds down: the donor never credits itself more than it sheds. Below 2¹²⁰ by the bounds of
-                    // `Params`.
-                    let incoming_rate_utps = (congested * u128::from(count)).checked_div(counted.into()).unwrap_or(0);
-                    numbers.shed_utps += incoming_rate_utps;
+                    room = self.receivers.largest_left_utps();
+                    // ℓ_a rounds down: the donor never credits itself more than it sheds.
+                    let incoming_rate_utps = congested.saturating_mul(count.into()) / u128::from(at_least(count));
+                    numbers.shed_utps = numbers.shed_utps.saturating_add(incoming_rate_utps);
                     observe(account, Step::Moved(decision));
                 }
                 Err(reason) => {
@@ -255,8 +269,14 @@ impl Shedding<'_> {
         }
     }
 
-    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none.
-    fn place(&mut self, account: AccountId, committed_rate_utps: u64) -> Result<ValidatorId, SkipReason> {
+    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none. `room_utps` is the most that
+    /// any receiver has left: without it, an account too heavy for all would cost a look at each.
+    fn place(
+        &mut self,
+        account: AccountId,
+        committed_rate_utps: u64,
+        room_utps: u64,
+    ) -> Result<ValidatorId, SkipReason> {
         // A1 L12-15: only the donor's own accounts, so that a faulty donor cannot redirect another's clients.
         let placement = self.view.placement(account).ok_or(SkipReason::NotAdmitted)?;
         let assignment = placement.assignment();
@@ -275,17 +295,21 @@ impl Shedding<'_> {
             return Err(SkipReason::LiveEvidence);
         }
         // A1 L20-22
+        if committed_rate_utps > room_utps {
+            return Err(SkipReason::NoRoom);
+        }
         let to = self.receivers.reserve(account, &placement, committed_rate_utps).ok_or(SkipReason::NoRoom)?;
         self.decided.insert(account);
         Ok(to)
     }
 }
 
-/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞.
+/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞. Saturates where a source ignores the bounds of `Params`.
 fn inferred_excess_utps(signals: &ValidatorSignals, evaluation_us: u64) -> i128 {
     let growth = i128::from(signals.queue_delay_us.get()) * 1024 - i128::from(signals.baseline.get());
-    // At most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
-    floor_div(i128::from(signals.throughput_utps.get()) * growth, i128::from(evaluation_us) * 1024).unwrap_or(0)
+    // Within the bounds at most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
+    let product = i128::from(signals.throughput_utps.get()).saturating_mul(growth);
+    floor_div(product, i128::from(evaluation_us) * 1024).unwrap_or(0)
 }
 
 /// A1 L10: σ = min(max(E^s, Ê), α·E^s).

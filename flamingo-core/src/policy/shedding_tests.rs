@@ -6,8 +6,10 @@ use super::*;
 use crate::hash::Domain;
 use crate::id::Digest;
 use crate::math::weighted_lower_median;
-use crate::params::ReceiverTie;
+use crate::params::{RawParams, ReceiverTie};
+use crate::protocol::Change;
 use crate::rank::{KeyedHash, rendezvous_cost};
+use crate::signal::EvaluationMemory;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -100,6 +102,37 @@ fn the_inferred_excess_floors() {
     v.queue_delay_us.0 = Params::MAX_QUEUE_DELAY_US;
     v.baseline.0 = 0;
     assert_eq!(inferred_excess_utps(&v, 1), 600_000_000_000_000_000_000_000);
+}
+
+/// A source that ignores every bound gets decisions that are odd and no overflow: each number of a donor, a receiver and
+/// the evaluation at either end of its range, alone and together.
+#[test]
+fn unbounded_signals_saturate() {
+    let mut decided = 0;
+    for case in 0..3usize.pow(7) {
+        let digit = |at: u32| case / 3usize.pow(at) % 3;
+        let pick = |at| [0, 1, u64::MAX][digit(at)];
+        let mut hot = validator(1, 1, 0, &[(1, 1), (2, u32::MAX), (3, u32::MAX)]);
+        (hot.throughput_utps.0, hot.counted.0, hot.stake) = (u64::MAX, pick(0), pick(1));
+        hot.queue_delay_us.0 = [0, 30_001, u64::MAX][digit(2)];
+        hot.baseline.0 = [i64::MIN, 0, i64::MAX][digit(3)];
+        let (mut warm, mut cold) = (hot.clone(), hot.clone());
+        (warm.throughput_utps.0, cold.throughput_utps.0) = (pick(4), 1);
+        let mut world = signals(pick(5), vec![hot, warm, cold]);
+        (world.window_us, world.evaluation_us) = (pick(6), pick(6));
+        let mut view = Committed::new(&[Some(0), None, None]);
+        for v in [1, 2] {
+            view.then(Change::Capacity { validator: ValidatorId(v), capacity_utps: u64::MAX });
+        }
+        (1..=3).for_each(|account| view.admit(account, 0));
+        for tie in ties() {
+            let decisions = policy(tie).decide(&world, &view.0);
+            decided += usize::from(decisions.report.outcome == PolicyOutcome::Decided);
+        }
+        let mut memory = EvaluationMemory::new(&Params::new(RawParams::paper()).unwrap());
+        memory.record(&world);
+    }
+    assert_eq!(decided, 2 * 3usize.pow(7), "with two of the three queue delays, under each tie");
 }
 
 /// ρ_a rounds up for the reservation, ℓ_a rounds down for the credit: 110 tx/s over N = 7 at n = 1 and 2, γ = 1.2.
@@ -348,7 +381,8 @@ fn decisions_hold_every_property() {
         ["Decided!", "NoDonor!", "NoReceiver!", "donor", "receiver", "full", "idle", "short queue", "no capacity"]
             .map(String::from),
     );
-    expected.extend(["inferred above structural", "capped", "target reached", "ran out"].map(String::from));
+    expected
+        .extend(["inferred above structural", "capped", "target reached", "ran out", "no room left"].map(String::from));
     for name in expected {
         assert!(hits.get(&name).is_some_and(|&n| n >= 30), "{name} was hit too rarely: {hits:?}");
     }
@@ -399,11 +433,37 @@ fn count(decisions: &Decisions, hits: &mut BTreeMap<String, u32>) {
                 hit("capped".into(), u32::from(structural > 0 && numbers.shed_target_utps == 4 * structural));
                 let reached = numbers.moves > 0 && numbers.shed_utps >= numbers.shed_target_utps;
                 hit(if reached { "target reached" } else { "ran out" }.into(), 1);
+                hit("no room left".into(), u32::from(numbers.no_room_left > 0));
+                let seen = numbers.moves as usize + numbers.skips.total() as usize + numbers.no_room_left;
+                assert!(seen == numbers.accounts || reached, "every account is in one of the counts: {numbers:?}");
                 SkipReason::ALL.iter().for_each(|&reason| hit(format!("{reason:?}"), numbers.skips.get(reason)));
                 "donor"
             }
         };
         hit(name.into(), 1);
+    }
+}
+
+/// When nobody has room for its lightest account a donor's turn ends, however many accounts it has: the first ten fill
+/// the receivers, and of the rest none is looked at. What is left is told, to the report and to an operator who asks.
+#[test]
+fn a_turn_ends_when_nobody_has_room() {
+    // ρ = 1 tx/s each, σ = 50,000; ten of them fit into five receivers with two to spare.
+    let accounts: Vec<(u64, u32)> = (0..100_000).map(|account| (account, 1)).collect();
+    let mut validators = vec![validator(100_000, 1000, 1000, &accounts)];
+    validators.extend((0..5).map(|_| validator(10, 0, 0, &[])));
+    let signals = signals(600, validators);
+    let mut view = Committed::new(&[Some(50_000), Some(12), Some(12), Some(12), Some(12), Some(12)]);
+    accounts.iter().for_each(|&(account, _)| view.admit(account, 0));
+    for tie in ties() {
+        let policy = policy(tie);
+        let mut looked_at = 0;
+        let decisions = policy.run(&signals, &view.0, |_, _| looked_at += 1);
+        let numbers = donor(&decisions, 0);
+        assert_eq!((looked_at, numbers.moves, numbers.skips.total()), (10, 10, 0));
+        assert_eq!((numbers.accounts, numbers.no_room_left), (100_000, 99_990));
+        let v0 = ValidatorId(0);
+        assert_eq!(policy.explain(&signals, &view.0, AccountId(77)), Explanation::NoRoomLeft { donor: v0 });
     }
 }
 

@@ -1,7 +1,8 @@
 use super::*;
 use crate::params::RawParams;
 use crate::signal::WorkerMeter;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::cell::Cell;
 use proptest::prelude::*;
 
 fn params(max_header_entries: u32) -> Params {
@@ -120,4 +121,69 @@ fn mismatches_are_named() {
     assert_eq!(check(&[1, 1, 1, 2, 2]), Err(CountMismatch::Account { account: AccountId(1), announced: 2, found: 3 }));
     assert_eq!(check(&[1, 1, 4, 4, 3]), Err(CountMismatch::Account { account: AccountId(2), announced: 2, found: 0 }));
     assert_eq!(check(&[1, 1, 2, 2]), Err(CountMismatch::Rest { announced: (1, 1), found: (0, 0) }));
+}
+
+/// The definition: of all accounts, the lowest whose counts differ. An account that is not listed has count 0.
+fn lowest_that_differs(announced: &[(u64, u32)], found: &[(u64, u32)]) -> Option<CountMismatch> {
+    let count = |list: &[(u64, u32)], account| list.iter().find(|entry| entry.0 == account).map_or(0, |entry| entry.1);
+    let accounts: BTreeSet<u64> = announced.iter().chain(found).map(|entry| entry.0).collect();
+    let both = accounts.into_iter().map(|account| (account, count(announced, account), count(found, account)));
+    let mut different = both.filter(|&(_, announced, found)| announced != found);
+    different.next().map(|(account, announced, found)| {
+        let account = AccountId(account);
+        CountMismatch::Account { account, announced, found }
+    })
+}
+
+/// [`first_difference`], and how many entries it read.
+fn counted_difference(announced: &[(u64, u32)], found: &[(u64, u32)]) -> (Option<CountMismatch>, usize) {
+    let read = Cell::new(0);
+    let entries = |list: &[(u64, u32)]| {
+        let list: Vec<_> = list.iter().map(|&(account, count)| (AccountId(account), count)).collect();
+        list.into_iter().inspect(|_| read.set(read.get() + 1))
+    };
+    (first_difference(entries(announced), entries(found)), read.get())
+}
+
+proptest! {
+    /// The comparison finds what the definition finds, near and far, and reads no entry twice.
+    #[test]
+    fn differences_are_found_in_one_pass(
+        common in prop::collection::btree_map(0u64..60, 1u32..4, 0..40),
+        changes in prop::collection::btree_map(0u64..60, 0u32..4, 0..3),
+    ) {
+        let found: Vec<_> = common.clone().into_iter().collect();
+        let announced: BTreeMap<_, _> = common.into_iter().chain(changes).filter(|entry| entry.1 > 0).collect();
+        let announced: Vec<_> = announced.into_iter().collect();
+        let (difference, read) = counted_difference(&announced, &found);
+        prop_assert_eq!(difference, lowest_that_differs(&announced, &found));
+        prop_assert!(read <= announced.len() + found.len());
+    }
+}
+
+/// The costliest header a liar can send: the longest list there is, wrong in its last entry, or one entry longer or
+/// shorter. Each side is read once; at a quadratic price this test would not end.
+#[test]
+fn a_wrong_header_costs_one_pass() {
+    const N: u32 = 1 << 20;
+    let honest: Vec<(u64, u32)> = (0..u64::from(N)).map(|account| (account, 1)).collect();
+    let (mut last, mut longer) = (honest.clone(), honest.clone());
+    last[N as usize - 1].0 += 1;
+    longer.push((u64::from(N), 1));
+    let shorter = &honest[..N as usize - 1];
+    for announced in [&last, &longer, shorter] {
+        let (difference, read) = counted_difference(announced, &honest);
+        let account = AccountId(if announced.len() > honest.len() { N.into() } else { u64::from(N) - 1 });
+        assert!(matches!(difference, Some(CountMismatch::Account { account: of, .. }) if of == account));
+        assert!(read <= announced.len() + honest.len());
+    }
+
+    let entries = last.into_iter().map(|(account, count)| (AccountId(account), count)).collect();
+    let counts = AccountCounts { entries, ..AccountCounts::default() };
+    let (queue_delay_us, commit_head) = (Some(0), LeaderRound(0));
+    let load = LoadFields { proposed_at_us: 0, queue_delay_us, commit_head, transactions: N, counts };
+    let ids = honest.iter().map(|&(account, _)| AccountId(account));
+    let verdict = verify_counts(&load, N.into(), ids, ValidatorId(2), Round(9), &params(N));
+    let account = AccountId(u64::from(N) - 1);
+    assert_eq!(verdict, Err(CountMismatch::Account { account, announced: 0, found: 1 }));
 }

@@ -117,7 +117,7 @@ impl LoadFields {
     }
 
     /// Reads load fields from the front of `reader`: the canonical bytes and nothing else. Allocates for at most
-    /// `max_header_entries` entries, and never for more than the input can hold.
+    /// `max_header_entries` entries, and never for more than the input can hold or the header's transactions allow.
     ///
     /// # Errors
     /// Anything a correct builder under the same parameters does not produce: values above their bounds, accounts
@@ -140,6 +140,9 @@ impl LoadFields {
         let at = reader.at();
         let (rest_transactions, rest_accounts) = (reader.u32()?, reader.u32()?);
         let count = reader.count("account entries", max_entries, 2)?;
+        // Each entry counts at least 1: a list that cannot add up costs no memory.
+        let least = u64::from(rest_transactions) + count as u64;
+        bounded("counted transactions", least, u64::from(transactions))?;
         let entries = read_entries(reader, count)?;
         let counts = AccountCounts { entries, rest_transactions, rest_accounts };
         bounded("counted transactions", counts.total(), u64::from(transactions))?;

@@ -89,6 +89,9 @@ fn inconsistent_fields_are_refused() {
     let mut more = good.clone();
     more.transactions = 8;
     assert_eq!(refused(&more, 2), WireError::TooMany { what: "counted transactions", got: 9, max: 8 });
+    more.transactions = 5;
+    let least = WireError::TooMany { what: "counted transactions", got: 6, max: 5 };
+    assert_eq!(refused(&more, 2), least, "two entries and a rest of four: before the entries are read");
     let mut slow = good.clone();
     slow.queue_delay_us = Some(600_000_001);
     assert_eq!(refused(&slow, 2), WireError::TooMany { what: "queue delay in us", got: 600_000_001, max: 600_000_000 });

@@ -84,9 +84,11 @@ impl EvaluationMemory {
         let (numerator, denominator) = self.ema_weight;
         self.baselines.clear();
         self.baselines.extend(signals.validators.iter().map(|v| {
-            let step = i128::from(scaled(v.queue_delay_us.0) - v.baseline.0) * i128::from(numerator);
+            // Wide, for a source's own signals; between both ends the cast keeps the value.
+            let (baseline, mean) = (i128::from(v.baseline.0), i128::from(scaled(v.queue_delay_us.0)));
             // A positive denominator not below the numerator: the quotient exists and is no larger than the distance.
-            v.baseline.0 + floor_div(step, i128::from(denominator)).unwrap_or(0) as i64
+            let step = floor_div((mean - baseline) * i128::from(numerator), i128::from(denominator)).unwrap_or(0);
+            (baseline + step) as i64
         }));
         if self.history.len() == Self::MAX_HISTORY {
             self.history.pop_front();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::id::{Epoch, LeaderRound, PublicKey};
-use crate::params::RawParams;
+use crate::params::{ParamsError, RawParams};
 use crate::signal::{LoadFieldsBuilder, PastEvaluation, WorkerMeter};
 use crate::{Member, NoSignatures};
 use alloc::collections::BTreeMap;
@@ -485,4 +485,43 @@ impl ChooseSome for Vec<Cert> {
     fn choose_some(&self, rng: &mut ChaCha8Rng) -> Vec<Cert> {
         self.iter().rev().take(12).filter(|_| rng.random_bool(0.2)).cloned().collect()
     }
+}
+
+/// What a window keeps is bounded by `Params`, whichever of w, lag and T_fresh is large: the largest that pass make the
+/// largest window there is, and one round more is refused with its numbers.
+#[test]
+fn parameters_bound_what_a_window_keeps() {
+    type Set = fn(&mut RawParams, u64);
+    let fields: [(Set, u64); 3] = [
+        (|raw, rounds| raw.freshness_rounds = rounds, 1024 - 30 - 2),
+        (|raw, rounds| raw.frontier_lag = rounds, 1024 - 30 - 16),
+        (|raw, rounds| (raw.frontier_lag, raw.window_rounds) = (rounds, 256), 1024 - 256 - 16),
+    ];
+    for (set, most) in fields {
+        let with = |rounds| {
+            let mut raw = RawParams::paper();
+            set(&mut raw, rounds);
+            (raw.anchor_period, raw.gc_depth) = (1 << 28, 1 << 32);
+            let numbers = (raw.window_rounds, raw.frontier_lag, raw.freshness_rounds);
+            (Params::new(raw), numbers)
+        };
+        let window = TrackingWindow::new(&committee(&[1; 4]), &with(most).0.unwrap());
+        assert_eq!(window.rounds.len() as u64, Params::MAX_TRACKED_ROUNDS + 1);
+        for rounds in [most + 1, 1 << 27] {
+            let (refused, (window_rounds, frontier_lag, freshness_rounds)) = with(rounds);
+            let max = 1024;
+            assert_eq!(refused, Err(ParamsError::TooManyRounds { window_rounds, frontier_lag, freshness_rounds, max }));
+        }
+    }
+}
+
+/// The figure in the documentation of [`TrackingWindow`]'s memory.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_row_is_as_large_as_documented() {
+    assert_eq!(size_of::<Option<Row>>(), 88);
+    let mut window = TrackingWindow::new(&committee(&[1; 4]), &params());
+    assert!(window.rounds.iter().all(|round| round.rows.capacity() == 0), "an empty window has no rows");
+    assert_eq!(window.add(steady(1..=1)[0].view()), Added::Counted);
+    assert_eq!(window.rounds[1].rows.capacity(), 4, "the first certificate of a round makes a row for every member");
 }

@@ -215,6 +215,32 @@ fn a_receiver_that_was_not_heard_is_not_excluded() {
     assert_eq!(liar.begin(76), Outcome::Begun { expired: 1, excluded: 0 });
 }
 
+/// What exclusion does not catch: a receiver that keeps its commit head just below Π, by its own word, and never accepts
+/// is decided to at every anchor. Each costs an expiry; the account stays where it is, and moves once another is decided.
+#[test]
+fn a_silent_head_is_never_excluded() {
+    let mut world = world(4);
+    for anchor in (60..600).step_by(60) {
+        world.quiet([anchor + 2]);
+        world.vote(3, anchor, 7, 0, 1);
+        for leader in [anchor + 4, anchor + 8, anchor + 14] {
+            world.quiet([leader]);
+            let stated = world.header(1, anchor + 1);
+            let known = LeaderRound(anchor + 1);
+            let first = leader == anchor + 4;
+            assert_eq!(
+                stated,
+                if first { Outcome::Heard { head: known } } else { no_op(Reason::HeadNotNewer { known }) }
+            );
+        }
+        assert_eq!(world.begin(anchor + 16), Outcome::Begun { expired: 1, excluded: 0 });
+        assert_eq!((world.assigned(7), world.live(7), world.excluded(7, 1)), ((0, 0), 0, false));
+    }
+    world.quiet([602]);
+    world.vote(3, 600, 7, 0, 2);
+    assert_eq!(world.accept(2, 600, &[7]), activated(1));
+}
+
 /// A jump of the leader round by 100 neither expires evidence nor excludes an honest receiver before three more
 /// sub-DAGs gave it the chance to answer.
 #[test]

@@ -1,9 +1,9 @@
 //! The batches a node stores, from the moment they arrive until they are applied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use flamingo_core::Digest;
+use flamingo_core::{Digest, Round};
 
 use super::message::{Batch, Header, Vertex};
 
@@ -25,7 +25,7 @@ struct Stored {
 pub enum Payload {
     Complete,
     Missing(Digest),
-    /// A batch of another author, or of another header.
+    /// A batch of another author, of another header, or listed twice.
     Foreign(Digest),
 }
 
@@ -47,13 +47,15 @@ impl BatchStore {
         self.batches.remove(digest).map(|stored| stored.batch)
     }
 
-    /// Claims the payload of a header for it.
-    pub fn claim(&mut self, header: &Header) -> Payload {
+    /// Claims the payload of a header for it. A claim below `floor` has lapsed: that header is not ordered any more.
+    pub fn claim(&mut self, header: &Header, floor: Round) -> Payload {
+        let mut listed = BTreeSet::new();
         for digest in &header.body.payload {
             match self.batches.get(digest) {
                 None => return Payload::Missing(*digest),
                 Some(stored) => {
-                    let other = stored.claimed_by.is_some_and(|vertex| vertex != header.vertex());
+                    let claim = stored.claimed_by.filter(|vertex| vertex.round >= floor);
+                    let other = claim.is_some_and(|vertex| vertex != header.vertex()) || !listed.insert(digest);
                     if other || stored.batch.author != header.author {
                         return Payload::Foreign(*digest);
                     }
@@ -66,5 +68,39 @@ impl BatchStore {
             }
         }
         Payload::Complete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flamingo_core::signal::LoadFieldsBuilder;
+    use flamingo_core::{LeaderRound, Params, RawParams, ValidatorId};
+
+    use super::super::message::HeaderBody;
+    use super::*;
+
+    fn header(author: u16, round: u64, payload: Vec<Digest>) -> Header {
+        let (author, params) = (ValidatorId(author), Params::new(RawParams::paper()).unwrap());
+        let load = LoadFieldsBuilder::new().finish(author, Round(round), 0, LeaderRound(0), &params);
+        let body = HeaderBody { parents: vec![], payload, load, capacity: None, decisions: None, acceptances: None };
+        Header::new(author, Round(round), body)
+    }
+
+    /// A batch counts once: not twice in one header, not in two, not in another author's; a header that nothing will
+    /// order any more gives it back.
+    #[test]
+    fn a_batch_counts_once() {
+        let mut store = BatchStore::default();
+        let batch = Rc::new(Batch::new(ValidatorId(1), 0, Vec::new(), Vec::new()));
+        let digest = batch.digest;
+        let floor = Round(0);
+        assert_eq!(store.claim(&header(1, 5, vec![digest]), floor), Payload::Missing(digest));
+        store.insert(batch);
+        assert_eq!(store.claim(&header(1, 5, vec![digest, digest]), floor), Payload::Foreign(digest));
+        assert_eq!(store.claim(&header(2, 5, vec![digest]), floor), Payload::Foreign(digest));
+        assert_eq!(store.claim(&header(1, 5, vec![digest]), floor), Payload::Complete);
+        assert_eq!(store.claim(&header(1, 5, vec![digest]), floor), Payload::Complete, "asked again");
+        assert_eq!(store.claim(&header(1, 6, vec![digest]), floor), Payload::Foreign(digest));
+        assert_eq!(store.claim(&header(1, 6, vec![digest]), Round(6)), Payload::Complete);
     }
 }

@@ -1,12 +1,13 @@
 //! The execution layer of one node: `m` executor workers, each with a store of its own. A committed unit is
 //! scheduled by the library; then every transaction runs at its master, on values that the plan's rows move from
-//! store to store. A plan that names a wrong source therefore computes a wrong state, and the roots differ.
+//! store to store. A plan that names a wrong source therefore computes a wrong state; nodes whose workers or shardings
+//! differ, and a node with one worker most of all, show it by another root.
 //!
 //! Time is kept beside the values: a worker's clock, and for every key the moment its last version was ready.
 //! What the reports call executed follows from these clocks alone.
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::{AccountId, Digest};
+use flamingo_core::{AccountId, Digest, ValidatorId};
 use flamingo_sched::{OrderPreserving, Plan, TxnBatch};
 
 use super::smallbank::{Balances, OPENING, Operation};
@@ -37,16 +38,7 @@ pub struct Executor {
     ready_ns: Vec<u64>,
     /// Every transaction up to here has executed.
     frontier_ns: u64,
-    statistics: ExecutorStatistics,
-    corrupt_next_write: bool,
-}
-
-/// Counts since the start.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ExecutorStatistics {
-    pub transactions: u64,
-    pub remote_reads: u64,
-    pub write_backs: u64,
+    corrupt_next_write: Option<ValidatorId>,
 }
 
 /// An operation by an account: what the executor needs of a transaction.
@@ -68,18 +60,18 @@ impl Executor {
             clocks_ns: vec![0; workers],
             ready_ns: vec![0; accounts],
             frontier_ns: 0,
-            statistics: ExecutorStatistics::default(),
-            corrupt_next_write: false,
+            corrupt_next_write: None,
         }
     }
 
-    pub fn statistics(&self) -> ExecutorStatistics {
-        self.statistics
+    /// A fault for tests: the next write goes wrong in the store of `node`, this node, and no two nodes' alike.
+    pub fn corrupt_next_write(&mut self, node: ValidatorId) {
+        self.corrupt_next_write = Some(node);
     }
 
-    /// A fault for tests: the next write goes wrong in this node's store.
-    pub fn corrupt_next_write(&mut self) {
-        self.corrupt_next_write = true;
+    /// Whether that write is still to come.
+    pub fn is_fault_pending(&self) -> bool {
+        self.corrupt_next_write.is_some()
     }
 
     /// Runs committed transactions in order; appends to `executed` when each has executed together with all
@@ -96,7 +88,6 @@ impl Executor {
                 self.frontier_ns = self.frontier_ns.max(finished_ns);
                 executed.push(self.frontier_ns.div_ceil(1_000));
             }
-            self.statistics.transactions += unit.len() as u64;
         }
     }
 
@@ -114,15 +105,14 @@ impl Executor {
             let (key, from) = (fetch.key as usize, usize::from(fetch.from));
             self.stores[master][key] = self.stores[from][key];
             inputs_ns = inputs_ns.max(self.ready_ns[key].max(committed_ns) + self.times.remote_ns);
-            self.statistics.remote_reads += 1;
         }
 
         let finished_ns = inputs_ns.max(self.clocks_ns[master]) + self.times.service_ns;
         self.clocks_ns[master] = finished_ns;
         apply(&mut self.stores[master], account, counterparty, &transaction.operation);
-        if self.corrupt_next_write && transaction.operation.writes() {
-            self.stores[master][account].checking ^= 1;
-            self.corrupt_next_write = false;
+        if transaction.operation.writes() {
+            let wrong_by = self.corrupt_next_write.take().map_or(0, |node| i64::from(node.0) + 1);
+            self.stores[master][account].checking ^= wrong_by;
         }
 
         if transaction.operation.writes() {
@@ -133,7 +123,6 @@ impl Executor {
             let (key, home) = (write_back.key as usize, usize::from(write_back.to));
             self.stores[home][key] = self.stores[master][key];
             self.ready_ns[key] = finished_ns + self.times.remote_ns;
-            self.statistics.write_backs += 1;
         }
         finished_ns
     }

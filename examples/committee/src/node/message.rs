@@ -160,7 +160,7 @@ fn encoded(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 #[derive(Debug)]
 pub struct Certificate {
     pub header: Rc<Header>,
-    pub voters: usize,
+    pub voters: Vec<ValidatorId>,
 }
 
 impl Certificate {
@@ -169,7 +169,7 @@ impl Certificate {
     }
 
     fn wire_bytes(&self) -> u64 {
-        FRAME_BYTES + DIGEST_BYTES + self.voters as u64 * (SIGNATURE_BYTES + 2)
+        FRAME_BYTES + DIGEST_BYTES + self.voters.len() as u64 * (SIGNATURE_BYTES + 2)
     }
 }
 

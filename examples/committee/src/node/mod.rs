@@ -1,6 +1,10 @@
 //! A validator, sans-IO: [`Node::step`] takes one input at a point of virtual time and appends what the node does
 //! to a list of outputs. It owns its worker, primary, DAG, ledger, balancer, scheduler and stores; nothing is
 //! shared with another node but immutable messages.
+//!
+//! What a real host does and this one leaves out: channels are taken as authenticated, so headers, votes and
+//! acknowledgments bear no signatures of their own (their bytes are charged all the same); nothing is lost on the way,
+//! so nothing is asked for again; and nothing is written to a disk.
 
 mod batches;
 pub mod consensus;
@@ -15,9 +19,9 @@ mod worker;
 use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger};
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger, Request};
 use flamingo_core::signal::{CertificateView, LoadFieldsBuilder, verify_counts};
-use flamingo_core::{AccountId, Balancer, Committee, Digest, Evaluation, Params, Round, ValidatorId};
+use flamingo_core::{AccountId, Balancer, Committee, Digest, Params, PublicKey, Round, SignatureScheme, ValidatorId};
 
 pub use message::Lane;
 pub use worker::{Refused, Worker};
@@ -28,7 +32,7 @@ use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
-use primary::Primary;
+use primary::{OwnHeader, Primary};
 use replica::{Checkpoint, CommittedBatch, Replica};
 use worker::Available;
 
@@ -64,8 +68,6 @@ pub enum Output {
         to: ValidatorId,
         anchor: Round,
     },
-    /// The balancer evaluated an anchor.
-    Evaluated(Evaluation),
 }
 
 /// What every node of a committee agrees on.
@@ -75,6 +77,17 @@ pub struct Shared {
     pub params: Params,
     pub leader_seed: Digest,
     pub batch_bytes: u64,
+    pub scheme: Scheme,
+    /// Of every account, in order: what the genesis sub-DAG admits.
+    pub account_keys: Vec<PublicKey>,
+}
+
+impl Shared {
+    /// Whether a request bears its account's signature: what makes it count for a voter.
+    fn is_signed(&self, request: &Request) -> bool {
+        let key = self.account_keys.get(request.account.0 as usize);
+        key.is_some_and(|key| self.scheme.verify(key, &request.signing_bytes(), &request.signature))
+    }
 }
 
 /// One validator.
@@ -184,11 +197,24 @@ impl Node {
                     self.certificate(now, certificate, outputs);
                 }
             }
-            Message::Certificate(certificate) => self.certificate(now, certificate, outputs),
+            Message::Certificate(certificate) if self.has_quorum(&certificate) => {
+                self.certificate(now, certificate, outputs);
+            }
+            Message::Certificate(_) => {}
         }
     }
 
+    fn has_quorum(&self, certificate: &Certificate) -> bool {
+        let voters = &certificate.voters;
+        let distinct = (1..voters.len()).all(|at| !voters[..at].contains(&voters[at]));
+        let stake: u64 = voters.iter().map(|&voter| self.shared.committee.stake(voter)).sum();
+        distinct && stake >= self.shared.committee.quorum()
+    }
+
     fn batch(&mut self, now: Micros, from: ValidatorId, batch: Rc<Batch>, outputs: &mut Vec<Output>) {
+        if batch.author != from {
+            return;
+        }
         outputs.push(Output::Send { to: from, message: Message::BatchAck(batch.digest) });
         self.batches.insert(batch);
         self.check_headers(outputs);
@@ -223,14 +249,15 @@ impl Node {
         if self.primary.dag().missing_parent(&header.body.parents).is_some() {
             return Check::Later;
         }
-        match self.batches.claim(header) {
+        match self.batches.claim(header, floor) {
             Payload::Missing(_) => return Check::Later,
             Payload::Foreign(_) => return Check::Refuse,
             Payload::Complete => {}
         }
         let batches = || header.body.payload.iter().filter_map(|digest| self.batches.get(digest));
         let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
-        let accounts = requests.filter(|request| request.named == header.author).map(|request| request.account);
+        let counted = requests.filter(|request| request.named == header.author && self.shared.is_signed(request));
+        let accounts = counted.map(|request| request.account);
         let all = batches().map(|batch| batch.transactions.len() as u64).sum();
         let Header { author, round, body, .. } = header;
         let right = verify_counts(&body.load, all, accounts, *author, *round, &self.shared.params).is_ok();
@@ -257,7 +284,8 @@ impl Node {
         }
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
-            outputs.extend(self.balancer.round(round).map(Output::Evaluated));
+            // Its decisions wait in the balancer for the next header; the reasons are for operators.
+            let _evaluation = self.balancer.round(round);
         }
     }
 
@@ -272,7 +300,25 @@ impl Node {
             repeated: &[],
         });
         let committed = self.consensus.certificate(certificate, self.primary.dag(), &self.shared.committee);
-        committed.into_iter().for_each(|sub_dag| self.replica.commit(sub_dag));
+        for sub_dag in committed {
+            let own = sub_dag.certificates.iter().filter(|certificate| certificate.header.author == self.me);
+            own.for_each(|certificate| self.primary.committed(certificate.header.round));
+            self.replica.commit(sub_dag);
+        }
+        for abandoned in self.primary.abandoned(self.consensus.floor()) {
+            self.propose_again(abandoned);
+        }
+    }
+
+    /// A header of this node will not be ordered any more: what it carried goes into the next one. Its decisions are
+    /// stale by then.
+    fn propose_again(&mut self, abandoned: OwnHeader) {
+        let OwnHeader { header, payload, .. } = abandoned;
+        self.available.extend(payload);
+        self.capacity = self.capacity.or(header.body.capacity);
+        if let Some(list) = &header.body.acceptances {
+            self.balancer.accept_list_lost(list);
+        }
     }
 
     /// Applies every committed sub-DAG whose batches are here.
@@ -304,7 +350,7 @@ impl Node {
         if !self.writable {
             return;
         }
-        if let Some(batch) = self.worker.seal_next(now) {
+        if let Some(batch) = self.worker.send_next(now) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);
@@ -318,21 +364,20 @@ impl Node {
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
         let mut load = LoadFieldsBuilder::new();
-        let mut payload = Vec::new();
-        for available in self.available.drain(..) {
+        let available = std::mem::take(&mut self.available);
+        for available in &available {
             load.add_batch(&available.load).expect("sent, and far from a header's limit");
-            payload.push(available.batch.digest);
         }
         let body = HeaderBody {
             parents: self.primary.parents(round, self.consensus.floor()),
-            payload,
+            payload: available.iter().map(|available| available.batch.digest).collect(),
             load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
             capacity: self.capacity.take(),
             decisions: self.balancer.take_decision_list(),
             acceptances: self.balancer.take_accept_list(),
         };
-        let header = self.primary.propose(now, round, body);
-        let claimed = self.batches.claim(&header);
+        let header = self.primary.propose(now, round, body, available);
+        let claimed = self.batches.claim(&header, self.consensus.floor());
         debug_assert_eq!(claimed, Payload::Complete, "a header lists this node's own batches");
         self.broadcast(|| Message::Header(Rc::clone(&header)), outputs);
     }

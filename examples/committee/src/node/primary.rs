@@ -8,6 +8,7 @@ use flamingo_core::{Committee, Digest, Round, ValidatorId};
 
 use super::dag::Dag;
 use super::message::{Certificate, Header, HeaderBody, Vertex};
+use super::worker::Available;
 use crate::sim::net::Micros;
 
 /// A header is proposed at the latest this long after the one before (and once it has parents).
@@ -23,16 +24,32 @@ pub struct Primary {
     /// The round of the last header proposed; round 0 is the common genesis and has none.
     round: Round,
     proposed_at: Micros,
-    /// The header that gathers votes, and who gave one.
-    voting: Option<(Rc<Header>, Vec<ValidatorId>)>,
+    /// This node's own headers until they are committed. An older one still gathers votes when a newer one is out:
+    /// its certificate becomes a late parent.
+    own: BTreeMap<Round, OwnHeader>,
     /// The header each author got this node's vote for, by place: one vote a place.
     voted: BTreeMap<Vertex, Digest>,
     dag: Dag,
 }
 
+/// A header of this node, and what would have to be proposed again if it came to nothing.
+#[derive(Debug)]
+pub struct OwnHeader {
+    pub header: Rc<Header>,
+    pub payload: Vec<Available>,
+    voters: Vec<ValidatorId>,
+}
+
 impl Primary {
     pub fn new(me: ValidatorId, validators: usize) -> Self {
-        Self { me, round: Round(0), proposed_at: 0, voting: None, voted: BTreeMap::new(), dag: Dag::new(validators) }
+        Self {
+            me,
+            round: Round(0),
+            proposed_at: 0,
+            own: BTreeMap::new(),
+            voted: BTreeMap::new(),
+            dag: Dag::new(validators),
+        }
     }
 
     pub fn dag(&self) -> &Dag {
@@ -65,12 +82,12 @@ impl Primary {
     }
 
     /// Proposes: the header to broadcast. Its author votes for it at once.
-    pub fn propose(&mut self, now: Micros, round: Round, body: HeaderBody) -> Rc<Header> {
+    pub fn propose(&mut self, now: Micros, round: Round, body: HeaderBody, payload: Vec<Available>) -> Rc<Header> {
         let header = Rc::new(Header::new(self.me, round, body));
         self.round = round;
         self.proposed_at = now;
         self.voted.insert(header.vertex(), header.digest);
-        self.voting = Some((Rc::clone(&header), vec![self.me]));
+        self.own.insert(round, OwnHeader { header: Rc::clone(&header), payload, voters: vec![self.me] });
         header
     }
 
@@ -81,19 +98,27 @@ impl Primary {
         header.round >= floor && *first == header.digest
     }
 
-    /// A vote for the header that gathers them; returns the certificate a quorum makes.
+    /// A vote for a header of this node; returns the certificate that the vote completes, once.
     pub fn voted(&mut self, from: ValidatorId, header: Digest, committee: &Committee) -> Option<Rc<Certificate>> {
-        let (mine, voters) = self.voting.as_mut()?;
-        if mine.digest != header || voters.contains(&from) {
+        let OwnHeader { header, voters, .. } = self.own.values_mut().find(|own| own.header.digest == header)?;
+        let stake_of = |voters: &[ValidatorId]| -> u64 { voters.iter().map(|&voter| committee.stake(voter)).sum() };
+        if voters.contains(&from) || stake_of(voters) >= committee.quorum() {
             return None;
         }
         voters.push(from);
-        let stake: u64 = voters.iter().map(|&voter| committee.stake(voter)).sum();
-        if stake < committee.quorum() {
-            return None;
-        }
-        let (header, voters) = self.voting.take()?;
-        Some(Rc::new(Certificate { header, voters: voters.len() }))
+        let complete = stake_of(voters) >= committee.quorum();
+        complete.then(|| Rc::new(Certificate { header: Rc::clone(header), voters: voters.clone() }))
+    }
+
+    /// The header of this node's `round` is committed: nothing in it has to be proposed again.
+    pub fn committed(&mut self, round: Round) {
+        self.own.remove(&round);
+    }
+
+    /// This node's headers that nothing will order any more.
+    pub fn abandoned(&mut self, floor: Round) -> Vec<OwnHeader> {
+        let kept = self.own.split_off(&floor);
+        std::mem::replace(&mut self.own, kept).into_values().collect()
     }
 
     /// A certificate, own or received; returns what entered the DAG, parents first.
@@ -105,5 +130,50 @@ impl Primary {
     pub fn collect(&mut self, floor: Round) -> Vec<Rc<Certificate>> {
         self.voted = self.voted.split_off(&Vertex { round: floor, author: ValidatorId(0) });
         self.dag.collect(floor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flamingo_core::signal::LoadFieldsBuilder;
+    use flamingo_core::{Epoch, LeaderRound, Member, NoSignatures, Params, PublicKey, RawParams};
+
+    use super::*;
+
+    fn committee() -> Committee {
+        let members = (0..4).map(|index| Member { key: PublicKey([index; 32]), stake: 1 }).collect();
+        Committee::new(Epoch(1), members, &NoSignatures).unwrap()
+    }
+
+    fn propose(primary: &mut Primary, round: u64) -> Rc<Header> {
+        let params = Params::new(RawParams::paper()).unwrap();
+        let load = LoadFieldsBuilder::new().finish(ValidatorId(0), Round(round), 0, LeaderRound(0), &params);
+        let body =
+            HeaderBody { parents: vec![], payload: vec![], load, capacity: None, decisions: None, acceptances: None };
+        primary.propose(0, Round(round), body, Vec::new())
+    }
+
+    /// A header whose votes arrive after the next one is out is certified all the same, once.
+    #[test]
+    fn late_votes_still_certify() {
+        let (mut primary, committee) = (Primary::new(ValidatorId(0), 4), committee());
+        let (first, second) = (propose(&mut primary, 1), propose(&mut primary, 2));
+        let mut vote = |from, header: &Header| primary.voted(ValidatorId(from), header.digest, &committee);
+        assert!(vote(1, &first).is_none() && vote(1, &first).is_none(), "one voter, one vote");
+        assert_eq!(vote(2, &first).map(|certificate| certificate.vertex()), Some(first.vertex()));
+        assert!(vote(3, &first).is_none(), "certified once");
+        assert!(vote(1, &second).is_none());
+        assert!(vote(3, &second).is_some());
+    }
+
+    /// What falls below the collection bound without being committed comes back; what is committed does not.
+    #[test]
+    fn headers_that_came_to_nothing_come_back() {
+        let mut primary = Primary::new(ValidatorId(0), 4);
+        (1..=4).for_each(|round| drop(propose(&mut primary, round)));
+        primary.committed(Round(2));
+        let abandoned: Vec<u64> = primary.abandoned(Round(4)).iter().map(|own| own.header.round.0).collect();
+        assert_eq!(abandoned, [1, 3]);
+        assert!(primary.abandoned(Round(4)).is_empty());
     }
 }

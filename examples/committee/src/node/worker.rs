@@ -1,9 +1,9 @@
 //! The worker: admits client requests, forms batches of them, and broadcasts one batch after the other as fast
 //! as its egress takes them.
 //!
-//! A batch is *formed* when it is full or old enough, and from then on it waits; it is *sealed* into bytes with a
-//! digest when its first byte goes out. What waits can therefore still be purged when an account moves away, and
-//! the time from formed to first byte is the queue delay the balancer is told.
+//! A batch is *sealed* when it is full or old enough: it takes no more requests and waits. It is *sent*, and only then
+//! gets its bytes and its digest, when the egress is free; the time between is the queue delay the balancer is told.
+//! What waits can therefore still be purged when an account moves away.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use super::message::{Batch, TRANSACTION_BYTES, Transaction};
 use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 
-/// A batch is formed at the latest this long after its first transaction came in.
+/// A batch is sealed at the latest this long after its first transaction came in.
 pub const BATCH_DELAY_US: Micros = 200_000;
 
 /// What a client is told about a request that will not be executed here.
@@ -40,19 +40,19 @@ pub struct Worker {
     table: AdmissionTable<Scheme>,
     meter: WorkerMeter,
     batch_transactions: usize,
-    forming: Vec<Transaction>,
-    forming_since: Micros,
+    open: Vec<Transaction>,
+    open_since: Micros,
     waiting: VecDeque<Waiting>,
     latencies: Vec<Latency>,
     in_flight: BTreeMap<Digest, InFlight>,
     /// Accounts that moved away since the last purge.
     leaving: BTreeMap<AccountId, Moved>,
-    sealed: u64,
+    sent: u64,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    formed: Micros,
+    sealed: Micros,
     transactions: Vec<Transaction>,
     latencies: Vec<Latency>,
 }
@@ -70,13 +70,13 @@ impl Worker {
             table,
             meter: WorkerMeter::new(),
             batch_transactions: (batch_bytes / TRANSACTION_BYTES).max(1) as usize,
-            forming: Vec::new(),
-            forming_since: 0,
+            open: Vec::new(),
+            open_since: 0,
             waiting: VecDeque::new(),
             latencies: Vec::new(),
             in_flight: BTreeMap::new(),
             leaving: BTreeMap::new(),
-            sealed: 0,
+            sent: 0,
         }
     }
 
@@ -84,59 +84,59 @@ impl Worker {
     pub fn submit(&mut self, now: Micros, transactions: Vec<Transaction>, refused: &mut Vec<Refused>) {
         for transaction in transactions {
             match self.table.admit(&transaction.request) {
-                Verdict::Accept => self.form(now, transaction),
+                Verdict::Accept => self.take(now, transaction),
                 verdict => refused.push(Refused { transaction, verdict }),
             }
         }
     }
 
-    fn form(&mut self, now: Micros, transaction: Transaction) {
-        if self.forming.is_empty() {
-            self.forming_since = now;
+    fn take(&mut self, now: Micros, transaction: Transaction) {
+        if self.wake_at().is_none() {
+            self.open_since = now;
         }
-        self.forming.push(transaction);
-        if self.forming.len() >= self.batch_transactions {
-            self.close(now);
+        self.open.push(transaction);
+        if self.open.len() >= self.batch_transactions {
+            self.seal(now);
         }
     }
 
     /// Clients' latency records; they travel with the next batch.
     pub fn publish(&mut self, now: Micros, records: Vec<Latency>) {
-        if self.forming.is_empty() {
-            self.forming_since = now;
+        if self.wake_at().is_none() {
+            self.open_since = now;
         }
         self.latencies.extend(records);
     }
 
-    /// When the forming batch is due.
+    /// When the open batch is due.
     pub fn wake_at(&self) -> Option<Micros> {
-        let forming = !self.forming.is_empty() || !self.latencies.is_empty();
-        forming.then_some(self.forming_since + BATCH_DELAY_US)
+        let open = !self.open.is_empty() || !self.latencies.is_empty();
+        open.then_some(self.open_since + BATCH_DELAY_US)
     }
 
-    /// Forms the batch that is due.
+    /// Seals the batch that is due.
     pub fn tick(&mut self, now: Micros) {
         if self.wake_at().is_some_and(|due| due <= now) {
-            self.close(now);
+            self.seal(now);
         }
     }
 
-    fn close(&mut self, now: Micros) {
-        let transactions = std::mem::take(&mut self.forming);
+    fn seal(&mut self, now: Micros) {
+        let transactions = std::mem::take(&mut self.open);
         let latencies = std::mem::take(&mut self.latencies);
-        self.waiting.push_back(Waiting { formed: now, transactions, latencies });
+        self.waiting.push_back(Waiting { sealed: now, transactions, latencies });
     }
 
     /// The next batch to broadcast, its first byte going out at `now`.
-    pub fn seal_next(&mut self, now: Micros) -> Option<Rc<Batch>> {
-        let Waiting { formed, transactions, latencies } = self.waiting.pop_front()?;
+    pub fn send_next(&mut self, now: Micros) -> Option<Rc<Batch>> {
+        let Waiting { sealed, transactions, latencies } = self.waiting.pop_front()?;
         for transaction in &transactions {
             self.meter.add(transaction.request.account);
         }
-        let mut load = self.meter.seal(formed);
+        let mut load = self.meter.seal(sealed);
         load.sent_at(now);
-        let batch = Rc::new(Batch::new(self.me, self.sealed, transactions, latencies));
-        self.sealed += 1;
+        let batch = Rc::new(Batch::new(self.me, self.sent, transactions, latencies));
+        self.sent += 1;
         let available = Available { batch: Rc::clone(&batch), load };
         self.in_flight.insert(batch.digest, InFlight { available, acked: vec![self.me] });
         Some(batch)
@@ -161,14 +161,14 @@ impl Worker {
         self.leaving.extend(purge.map(|moved| (moved.account, moved)));
     }
 
-    /// Takes the requests of accounts that left out of every batch not yet sealed.
+    /// Takes the requests of accounts that left out of every batch not yet sent.
     pub fn purge(&mut self, refused: &mut Vec<Refused>) {
         if self.leaving.is_empty() {
             return;
         }
         let leaving = std::mem::take(&mut self.leaving);
         let batches = self.waiting.iter_mut().map(|waiting| &mut waiting.transactions);
-        for transactions in batches.chain([&mut self.forming]) {
+        for transactions in batches.chain([&mut self.open]) {
             let purged = transactions.extract_if(.., |transaction| leaving.contains_key(&transaction.request.account));
             refused.extend(purged.map(|transaction| {
                 let verdict = Verdict::Moved(leaving[&transaction.request.account]);

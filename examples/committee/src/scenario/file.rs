@@ -1,28 +1,10 @@
 //! Scenario files: TOML. Every error names the file, the line, the field and what would be valid.
 //!
 //! ```toml
-//! name = "late-hotspot"        # free text
-//! validators = 4               # 2 to 100
-//! rate = 110000                # transactions per second at full scale
-//! seconds = 460
-//!
-//! [[phase]]                    # in order; the first starts at 0
-//! from = 0
-//! [[phase]]
-//! from = 60
-//! skew = 90                    # percent of the load on the hot validators, 0 to 100
-//! hotspot = 1                  # the first hot validator
-//! hot-executor = 90            # percent of each region's load on executor worker 0, 0 to 100
-//!
-//! [[slow]]
-//! validator = 3
-//! worker-mbps = 200
-//!
-//! [[corrupt-write]]            # a fault that must make the run fail
-//! validator = 2
-//! at = 30
+#![doc = include_str!("../../scenarios/late-hotspot.toml")]
 //! ```
 
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -30,6 +12,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{CorruptWrite, Phase, Scenario, Slow};
+
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// Why a scenario file was refused.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +23,10 @@ pub enum ScenarioError {
     /// Not TOML, an unknown or missing field, or a value of the wrong type; the parser's message quotes the line.
     #[error("{file}: {message}")]
     Malformed { file: String, message: String },
+    #[error("{file}: longer than a scenario's {MAX_FILE_BYTES} bytes")]
+    TooLong { file: String },
+    #[error("{file}: name is not valid: it must be 1 to 100 printable characters")]
+    Name { file: String },
     #[error("{file}:{line}: {field} = {got} is not valid: {valid}")]
     Invalid { file: String, line: usize, field: &'static str, got: u64, valid: String },
 }
@@ -50,6 +38,8 @@ struct File {
     validators: Spanned<u64>,
     rate: Spanned<u64>,
     seconds: Spanned<u64>,
+    #[serde(default)]
+    stakes: Vec<Spanned<u64>>,
     #[serde(default)]
     phase: Vec<FilePhase>,
     #[serde(default)]
@@ -85,20 +75,29 @@ impl Scenario {
     /// Reads a scenario file.
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|source| ScenarioError::Unreadable { file: file.clone(), source })?;
+        let unreadable = |source| ScenarioError::Unreadable { file: file.clone(), source };
+        let mut text = String::new();
+        let mut reader = std::fs::File::open(path).map_err(unreadable)?.take(MAX_FILE_BYTES + 1);
+        reader.read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(ScenarioError::TooLong { file });
+        }
         Self::parse(&file, &text)
     }
 
     fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let raw: File = toml::from_str(text)
             .map_err(|error| ScenarioError::Malformed { file: file.to_owned(), message: error.to_string() })?;
+        if !(1..=100).contains(&raw.name.chars().count()) || raw.name.chars().any(char::is_control) {
+            return Err(ScenarioError::Name { file: file.to_owned() });
+        }
         let check = Checker { file, text };
         let validators = check.range("validators", &raw.validators, 2..101)?;
-        let seconds = check.range("seconds", &raw.seconds, 1..1_000_001)?;
+        let seconds = check.range("seconds", &raw.seconds, 10..100_001)?;
         Ok(Self {
             name: raw.name,
             validators: validators as u16,
+            stakes: check.stakes(&raw.stakes, validators)?,
             rate_tps: check.range("rate", &raw.rate, 1..100_000_001)?,
             seconds,
             phases: check.phases(&raw.phase, validators, seconds)?,
@@ -114,6 +113,14 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
+    fn stakes(&self, raw: &[Spanned<u64>], validators: u64) -> Result<Vec<u64>, ScenarioError> {
+        if let Some(last) = raw.last().filter(|_| raw.len() as u64 != validators) {
+            let valid = format!("there must be {validators} of them, one per validator");
+            return Err(self.invalid("the number of stakes", last, raw.len() as u64, valid));
+        }
+        raw.iter().map(|stake| self.range("stakes", stake, 1..1_000_000_001)).collect()
+    }
+
     fn phases(&self, raw: &[FilePhase], validators: u64, seconds: u64) -> Result<Vec<Phase>, ScenarioError> {
         let mut phases: Vec<Phase> = Vec::new();
         for phase in raw {
@@ -144,7 +151,15 @@ impl Checker<'_> {
                 worker_mbps: self.range("slow.worker-mbps", &slow.worker_mbps, 1..1_000_001)?,
             })
         };
-        raw.iter().map(slow).collect()
+        let slow: Vec<Slow> = raw.iter().map(slow).collect::<Result<_, ScenarioError>>()?;
+        let twice = (1..slow.len()).find(|&at| slow[..at].iter().any(|other| other.validator == slow[at].validator));
+        match twice {
+            None => Ok(slow),
+            Some(at) => {
+                let valid = "each validator is slow once".to_owned();
+                Err(self.invalid("slow.validator", &raw[at].validator, u64::from(slow[at].validator), valid))
+            }
+        }
     }
 
     fn corrupt(&self, raw: &[FileCorrupt], validators: u64, seconds: u64) -> Result<Vec<CorruptWrite>, ScenarioError> {
@@ -162,13 +177,17 @@ impl Checker<'_> {
         if valid.contains(&got) {
             return Ok(got);
         }
-        let line = self.text[..value.span().start].matches('\n').count() + 1;
         let valid = match (valid.start, valid.end.saturating_sub(1)) {
             (start, end) if end < start => "no value is left after the fields before it".to_owned(),
             (start, end) if start == end => format!("it must be {start}"),
             (start, end) => format!("it must be {start} to {end}"),
         };
-        Err(ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid })
+        Err(self.invalid(field, value, got, valid))
+    }
+
+    fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
+        let line = self.text[..at.span().start].matches('\n').count() + 1;
+        ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid }
     }
 }
 
@@ -186,7 +205,14 @@ mod tests {
         assert_eq!(scenario.phase(19).skew_percent, 0);
         assert_eq!(scenario.phase(20).skew_percent, 90);
         assert_eq!(scenario.slow, [Slow { validator: 3, worker_mbps: 200 }]);
-        assert_eq!(scenario.switch_s(), 20);
+        assert_eq!(scenario.switch_s(), Some(20));
+    }
+
+    /// The documented example is a scenario.
+    #[test]
+    fn the_example_is_valid() {
+        let scenario = Scenario::parse("example", include_str!("../../scenarios/late-hotspot.toml")).unwrap();
+        assert_eq!((scenario.phases.len(), scenario.slow.len(), scenario.stakes.len()), (2, 1, 4));
     }
 
     /// Errors name the file, the line, the field and what would be valid.
@@ -201,6 +227,16 @@ mod tests {
             (GOOD.replace("from = 20", "from = 0"), "x.toml:8: phase.from = 0 is not valid: it must be 1 to 99"),
             (GOOD.replace("from = 0", "from = 3"), "x.toml:6: phase.from = 3 is not valid: it must be 0"),
             (GOOD.replace("validators = 4", "validators = 1"), "x.toml:2: validators = 1 is not valid"),
+            (
+                GOOD.replace("rate", "stakes = [1, 2, 1]\nrate"),
+                "x.toml:3: the number of stakes = 3 is not valid: there must be 4 of them",
+            ),
+            (
+                format!("{GOOD}[[slow]]\nvalidator = 3\nworker-mbps = 9\n"),
+                "x.toml:15: slow.validator = 3 is not valid: each validator is slow once",
+            ),
+            (GOOD.replace("\"x\"", "\"\\u001b[31m\""), "x.toml: name is not valid"),
+            (GOOD.replace("rate", "stakes = [1, 2, 0, 1]\nrate"), "x.toml:3: stakes = 0 is not valid: it must be 1 to"),
         ];
         for (text, expected) in cases {
             let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();

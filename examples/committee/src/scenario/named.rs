@@ -24,6 +24,7 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
     let base = Scenario {
         name: name.to_owned(),
         validators,
+        stakes: Vec::new(),
         rate_tps: RATE_TPS,
         seconds: SECONDS,
         phases: vec![even.clone()],

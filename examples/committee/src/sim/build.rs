@@ -12,7 +12,7 @@ use flamingo_core::protocol::{
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
     AccountId, Balancer, Committee, CommitteeError, Digest, Epoch, EpochSeed, LeaderRound, Member, Params, ParamsError,
-    PublicKey, RawParams, Round, SignatureBytes, ValidatorId,
+    RawParams, Round, SignatureBytes, ValidatorId,
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
 
@@ -20,7 +20,7 @@ use super::client::Clients;
 use super::metrics::Metrics;
 use super::net::{Egress, Micros, Uplink};
 use super::workload::Arrivals;
-use super::{Event, RefusedCounts, World};
+use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
 use crate::node::message::Transaction;
@@ -31,6 +31,8 @@ use crate::scheme::{Key, Scheme, account_key};
 const EPOCH: Epoch = Epoch(1);
 /// Clients publish their latencies over the first seconds, so many accounts of a region a tick.
 const LATENCIES_PER_TICK: u64 = 100;
+/// Per region.
+const LEAST_ACCOUNTS: u64 = 100;
 const REMOTE_LATENCY_US: u32 = frame::ROUND_TRIP_US as u32;
 
 /// Why a committee could not be put together.
@@ -42,7 +44,10 @@ pub enum BuildError {
     Committee(#[from] CommitteeError),
     #[error("the executors are not valid: {0}")]
     Executors(#[from] flamingo_sched::ConfigError),
-    #[error("{validators} validators leave none of the {accounts} accounts of this scale to some of them")]
+    #[error(
+        "{validators} validators share the {accounts} accounts of this scale, fewer than {LEAST_ACCOUNTS} each: take a \
+         larger scale or fewer validators"
+    )]
     TooFewAccounts { validators: u16, accounts: u64 },
 }
 
@@ -115,9 +120,8 @@ impl World {
             wakes: vec![None; nodes.len()],
             uplinks: (0..validators).map(|v| builder.uplink(v)).collect(),
             metrics: Metrics::new(config.scenario.seconds),
-            evaluations: Vec::new(),
-            refused: RefusedCounts::default(),
             silent: false,
+            faults_due: config.scenario.corrupt.len(),
             nodes,
             regions,
             config,
@@ -153,32 +157,34 @@ struct Builder<'a> {
     scheme: Scheme,
     seed: EpochSeed,
     accounts_per_region: u64,
-    /// Of every account, in order.
-    account_keys: Vec<PublicKey>,
 }
 
 impl<'a> Builder<'a> {
     fn new(config: &'a RunConfig) -> Result<Self, BuildError> {
         let validators = config.scenario.validators;
         let scheme = if config.signed { Scheme::Ed25519 } else { Scheme::Unsigned };
-        let member = |v| Member { key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(), stake: 1 };
+        let member = |v: u16| Member {
+            key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(),
+            stake: config.scenario.stakes.get(usize::from(v)).copied().unwrap_or(1),
+        };
         let committee = Committee::new(EPOCH, (0..validators).map(member).collect(), &scheme)?;
         let accounts = frame::ACCOUNTS / config.scale.0;
         let accounts_per_region = accounts / u64::from(validators);
-        if accounts_per_region < 100 {
+        if accounts_per_region < LEAST_ACCOUNTS {
             return Err(BuildError::TooFewAccounts { validators, accounts });
         }
+        let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
         let randomness = digest_of(config.seed, "randomness");
         let shared = Shared {
             params: params(config)?,
             leader_seed: digest_of(config.seed, "leader"),
             batch_bytes: frame::BATCH_BYTES / config.scale.0,
+            scheme,
+            account_keys: ids.map(|account| account_key(scheme, config.seed, account).public()).collect(),
             committee,
         };
         let seed = EpochSeed::derive(EPOCH, &shared.committee.digest(), &randomness.0);
-        let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
-        let account_keys = ids.map(|account| account_key(scheme, config.seed, account).public()).collect();
-        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region, account_keys })
+        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region })
     }
 
     fn node(&self, me: ValidatorId) -> Result<Node, BuildError> {
@@ -191,14 +197,13 @@ impl<'a> Builder<'a> {
             worker.assignment(&delta);
             let _ = balancer.delta(&delta);
         }
-        let capacity_tps = frame::capacity_tps(self.worker_bps(me.0), self.config.scenario.validators);
         let parts = Parts {
             worker,
             ledger,
             next_index,
             executor: self.executor(me)?,
             balancer,
-            capacity: Capacity { epoch: EPOCH, capacity_utps: capacity_tps * 1_000_000 },
+            capacity: Capacity { epoch: EPOCH, capacity_utps: self.capacity_utps(me) },
         };
         Ok(Node::new(me, Rc::clone(&self.shared), parts))
     }
@@ -211,13 +216,13 @@ impl<'a> Builder<'a> {
         let config = LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.seed, AdmitAll);
         let mut ledger = MigrationLedger::new(config.with_home(home));
         let _ = ledger.begin(LeaderRound(0));
-        for (index, key) in (0..).zip(&self.account_keys) {
+        for (index, key) in (0..).zip(&self.shared.account_keys) {
             let account = AccountId(index);
             let admission = Admission { epoch: EPOCH, account, key: *key, credential: SignatureBytes([0; 64]) };
             let carrier = Carrier { author: home.home(account, committee), round: Round(0) };
             let _ = ledger.apply(LogIndex(index), carrier, Object::Admission(&admission));
         }
-        (ledger, self.account_keys.len() as u64)
+        (ledger, self.shared.account_keys.len() as u64)
     }
 
     /// Account ids are the benchmark's own here: a look-up key from the public seed will do.
@@ -233,7 +238,7 @@ impl<'a> Builder<'a> {
     }
 
     fn executor(&self, me: ValidatorId) -> Result<Executor, BuildError> {
-        let accounts = self.account_keys.len();
+        let accounts = self.shared.account_keys.len();
         let service_ns = 1_000_000_000 * self.config.scale.0 / frame::SERVICE_PER_SECOND;
         let times = ServiceTimes { service_ns, remote_ns: frame::REMOTE_SERVICE_TIMES * service_ns };
         Ok(Executor::new(self.scheduler(me, accounts)?, accounts, times))
@@ -259,7 +264,8 @@ impl<'a> Builder<'a> {
         let first = AccountId(u64::from(region) * self.accounts_per_region);
         let homes = vec![ValidatorId(region); self.accounts_per_region as usize];
         let window = self.shared.params.get().nonce_window;
-        let seed = u64::from(region) + 1_000 * self.config.seed;
+        let mut hasher = Hasher::new(Domain("committee/arrivals"));
+        let seed = hasher.u64(self.config.seed).u16(region).finish_u64();
         Region {
             first,
             accounts: self.accounts_per_region,
@@ -276,6 +282,11 @@ impl<'a> Builder<'a> {
     fn uplink(&self, validator: u16) -> Uplink {
         let primary = frame::PRIMARY_BPS / self.config.scale.0;
         Uplink { primary: Egress::new(primary), worker: Egress::new(self.worker_bps(validator)) }
+    }
+
+    /// What the validator declares: its own bandwidth's worth.
+    fn capacity_utps(&self, validator: ValidatorId) -> u64 {
+        frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {

@@ -12,7 +12,7 @@ use super::net::Micros;
 pub const BIN_S: u64 = 10;
 /// Recovered means: this share of the offered rate.
 const BACK_SHARE: f64 = 0.97;
-/// … or within so many seconds of the balanced latency.
+/// … or no more than so many seconds above the balanced latency.
 const LATENCY_BACK_S: f64 = 1.0;
 const FORWARD_BINS: usize = 3;
 
@@ -81,33 +81,41 @@ impl Metrics {
         self.bins.iter().enumerate().map(bin).collect()
     }
 
-    /// The summary over `bins`, recovery counted from `switch_s`.
-    pub fn summary(&self, bins: &[Bin], offered_tps: f64, switch_s: u64) -> Summary {
-        let switch = ((switch_s / BIN_S) as usize).min(bins.len());
+    /// The summary over `bins`. With a switch, balanced is what lies before it and recovery is counted from it; a bin
+    /// that it falls into is neither. Without one, the whole run is both.
+    pub fn summary(&self, bins: &[Bin], offered_tps: f64, switch_s: Option<u64>) -> Summary {
+        let bins_until = |end: u64| (end as usize).min(bins.len());
+        let before_end = switch_s.map_or(bins.len(), |switch_s| bins_until(switch_s / BIN_S));
+        // Without a switch everything but the start-up is looked at.
+        let after_start = switch_s.map_or_else(|| bins_until(1), |switch_s| bins_until(switch_s.div_ceil(BIN_S)));
         // Start-up is no balanced load: the first bin fills the pipeline.
-        let before = if switch > 1 { &bins[1..switch] } else { bins.get(1..).unwrap_or_default() };
-        let after = &bins[switch..];
+        let before = bins[..before_end].get(1..).unwrap_or_default();
+        let after = &bins[after_start..];
         let last = &bins[bins.len().saturating_sub(FORWARD_BINS)..];
-        let balanced_latency = mean(before.iter().filter_map(|bin| bin.commit_latency_s));
-        let latency_is_back = |window: &[Bin]| {
-            let latencies: Vec<f64> = window.iter().filter_map(|bin| bin.commit_latency_s).collect();
-            let complete = latencies.len() == window.len();
-            let near = mean(latencies.into_iter()).zip(balanced_latency);
-            complete && near.is_some_and(|(now, then)| (now - then).abs() <= LATENCY_BACK_S)
-        };
-        let rate_is_back = |window: &[Bin]| {
-            mean(window.iter().map(|bin| bin.committed_tps)).is_some_and(|rate| rate >= BACK_SHARE * offered_tps)
-        };
         let since_switch =
-            |bin: Option<usize>| bin.map(|bin| (bin as u64 * BIN_S + (switch as u64 * BIN_S)) - switch_s);
+            |bin: Option<usize>| bin.map(|bin| (after_start + bin) as u64 * BIN_S - switch_s.unwrap_or(0));
+        let rate_back = |rate: fn(&Bin) -> f64| {
+            let is_back = |window: &[Bin]| mean(window.iter().map(rate)).is_some_and(|r| r >= BACK_SHARE * offered_tps);
+            since_switch(back_from(after, is_back))
+        };
+        let latency_back = |latency: fn(&Bin) -> Option<f64>| {
+            let balanced = mean(before.iter().filter_map(latency))?;
+            let is_back = |window: &[Bin]| {
+                let latencies: Option<Vec<f64>> = window.iter().map(latency).collect();
+                let now = latencies.and_then(|latencies| mean(latencies.into_iter()));
+                now.is_some_and(|now| now <= balanced + LATENCY_BACK_S)
+            };
+            since_switch(back_from(after, is_back))
+        };
         Summary {
             balanced_tps: mean(before.iter().map(|bin| bin.committed_tps)),
-            balanced_latency_s: balanced_latency,
             dip_tps: after.iter().map(|bin| bin.committed_tps).reduce(f64::min),
             end_committed_tps: mean(last.iter().map(|bin| bin.committed_tps)),
             end_executed_tps: mean(last.iter().map(|bin| bin.executed_tps)),
-            back_after_s: since_switch(back_from(after, rate_is_back)),
-            latency_back_after_s: since_switch(back_from(after, latency_is_back)),
+            back_after_s: rate_back(|bin| bin.committed_tps),
+            latency_back_after_s: latency_back(|bin| bin.commit_latency_s),
+            executed_back_after_s: rate_back(|bin| bin.executed_tps),
+            e2e_latency_back_after_s: latency_back(|bin| bin.e2e_latency_s),
             migrations: self.migrations,
             waves: self.anchors.len() as u64,
         }
@@ -143,14 +151,17 @@ pub struct Bin {
 pub struct Summary {
     /// Mean committed rate before the switch, start-up left out.
     pub balanced_tps: Option<f64>,
-    #[serde(skip)]
-    pub balanced_latency_s: Option<f64>,
     /// The lowest committed rate of a bin after the switch.
     pub dip_tps: Option<f64>,
     pub end_committed_tps: Option<f64>,
     pub end_executed_tps: Option<f64>,
     pub back_after_s: Option<u64>,
     pub latency_back_after_s: Option<u64>,
+    /// The same two of the executed rate and the latency to execution; for people.
+    #[serde(skip)]
+    pub executed_back_after_s: Option<u64>,
+    #[serde(skip)]
+    pub e2e_latency_back_after_s: Option<u64>,
     pub migrations: u64,
     pub waves: u64,
 }
@@ -177,7 +188,7 @@ mod tests {
         let rates = [10.0, 100.0, 50.0, 120.0, 140.0, 60.0, 100.0, 99.0, 98.0, 100.0];
         let latencies = [1.0, 1.0, 5.0, 9.0, 9.0, 9.0, 1.5, 1.5, 1.5, 3.1];
         let bins = bins(&rates, &latencies);
-        let summary = Metrics::new(100).summary(&bins, 100.0, 20);
+        let summary = Metrics::new(100).summary(&bins, 100.0, Some(20));
         assert_eq!(summary.balanced_tps, Some(100.0));
         assert_eq!(summary.dip_tps, Some(50.0));
         // Windows from the switch: 103, 107, 100, 86, 99, 99.
@@ -191,8 +202,23 @@ mod tests {
     #[test]
     fn short_runs_do_not_recover() {
         let steady = bins(&[100.0; 6], &[1.0; 6]);
-        assert_eq!(Metrics::new(60).summary(&steady, 100.0, 20).back_after_s, Some(0));
-        assert_eq!(Metrics::new(40).summary(&steady[..4], 100.0, 20).back_after_s, None);
+        assert_eq!(Metrics::new(60).summary(&steady, 100.0, Some(20)).back_after_s, Some(0));
+        assert_eq!(Metrics::new(40).summary(&steady[..4], 100.0, Some(20)).back_after_s, None);
+    }
+
+    /// A bin that the switch falls into is neither balanced nor recovered, wherever the switch lies.
+    #[test]
+    fn a_switch_inside_a_bin_counts_for_neither_side() {
+        let bins = bins(&[100.0, 100.0, 1.0, 100.0, 100.0, 100.0], &[1.0; 6]);
+        let at = |switch_s| Metrics::new(60).summary(&bins, 100.0, switch_s);
+        assert_eq!((at(Some(25)).balanced_tps, at(Some(25)).dip_tps), (Some(100.0), Some(100.0)));
+        assert_eq!(at(Some(25)).back_after_s, Some(5));
+        assert_eq!((at(Some(20)).dip_tps, at(Some(20)).back_after_s), (Some(1.0), Some(10)));
+        assert_eq!((at(Some(5)).balanced_tps, at(Some(5)).back_after_s), (None, Some(25)));
+        for beyond in [60, 61, 1_000] {
+            assert_eq!((at(Some(beyond)).dip_tps, at(Some(beyond)).back_after_s), (None, None), "{beyond}");
+        }
+        assert_eq!((at(None).dip_tps, at(None).back_after_s), (Some(1.0), Some(30)));
     }
 
     /// Latency is null where nothing completes, and what completes after the end is not counted.

@@ -11,9 +11,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Evaluation, Nonce, ValidatorId};
+use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use crate::config::{RunConfig, frame};
+use crate::error::Failure;
 use crate::node::message::{Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
 use crate::node::{Input, Node, Output, Refused};
@@ -41,19 +42,30 @@ pub struct World {
     uplinks: Vec<Uplink>,
     regions: Vec<Region>,
     metrics: Metrics,
-    evaluations: Vec<Evaluation>,
-    refused: RefusedCounts,
     /// Clients make no more requests.
     silent: bool,
+    /// Faults whose time has not come.
+    faults_due: usize,
 }
 
-/// How often clients had to send again, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RefusedCounts {
-    /// Told before the request was sealed.
-    pub at_admission: u64,
-    /// Broadcast and committed for nothing.
-    pub after_commit: u64,
+/// How the replicas' roots compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Roots {
+    Equal,
+    Differ,
+    /// A replica did not reach the foremost one's place in time.
+    OneIsBehind,
+}
+
+impl Roots {
+    /// Anything but equal roots fails a run.
+    pub fn check(self, run: &str) -> Result<(), Failure> {
+        match self {
+            Self::Equal => Ok(()),
+            Self::Differ => Err(Failure::StateRootsDiffer { run: run.to_owned() }),
+            Self::OneIsBehind => Err(Failure::ReplicaBehind { run: run.to_owned() }),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -100,13 +112,9 @@ impl World {
     pub fn run(&mut self, mut progress: impl FnMut(u64)) {
         let end = self.config.scenario.seconds * 1_000_000;
         let mut second = 0;
-        while let Some(Reverse(Scheduled { at, event, .. })) = self.events.pop() {
-            if at > end {
-                break;
-            }
-            self.now = at;
-            if at / 1_000_000 > second {
-                second = at / 1_000_000;
+        while let Some(event) = self.next_until(end) {
+            if self.now / 1_000_000 > second {
+                second = self.now / 1_000_000;
                 progress(second);
             }
             self.handle(event);
@@ -114,44 +122,45 @@ impl World {
         self.now = end;
     }
 
+    /// Takes the next event if it is due by `end`; a later one stays where it is.
+    fn next_until(&mut self, end: Micros) -> Option<Event> {
+        self.events.peek().filter(|Reverse(next)| next.at <= end)?;
+        let Reverse(Scheduled { at, event, .. }) = self.events.pop()?;
+        self.now = at;
+        Some(event)
+    }
+
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// What the first validator's balancer said at each anchor.
-    pub fn evaluations(&self) -> &[Evaluation] {
-        &self.evaluations
+    /// Whether a fault of the scenario has not happened: its time never came, or nothing was written after it.
+    pub fn is_fault_pending(&mut self) -> bool {
+        self.faults_due > 0 || self.nodes.iter_mut().any(|node| node.executor().is_fault_pending())
     }
 
-    pub fn sent_again(&self) -> RefusedCounts {
-        self.refused
-    }
-
-    pub fn nodes(&mut self) -> &mut [Node] {
-        &mut self.nodes
-    }
-
-    /// Lets every replica reach the place in the log where the foremost one stands, clients silent from now on;
-    /// then whether all replicas had equal roots there and at every checkpoint on the way.
-    pub fn roots_equal(&mut self) -> bool {
+    /// Lets every replica reach the place in the log where the foremost one stands, clients silent from now on; then
+    /// compares all replicas' roots there and at every checkpoint on the way.
+    pub fn compare_roots(&mut self) -> Roots {
         self.silent = true;
         let foremost = self.nodes.iter().map(Node::sub_dags).max().unwrap_or(0);
         self.nodes.iter_mut().for_each(|node| node.checkpoint_at(foremost));
         let deadline = self.now + CATCH_UP_US;
         while self.nodes.iter().any(|node| node.sub_dags() < foremost) {
-            let Some(Reverse(Scheduled { at, event, .. })) = self.events.pop() else { return false };
-            if at > deadline {
-                return false;
+            match self.next_until(deadline) {
+                Some(event) => self.handle(event),
+                None => return Roots::OneIsBehind,
             }
-            self.now = at;
-            self.handle(event);
         }
         let (first, others) = self.nodes.split_first().expect("a committee has validators");
         let up_to_foremost = |node: &Node| -> Vec<Checkpoint> {
             node.checkpoints().iter().copied().filter(|checkpoint| checkpoint.sub_dags <= foremost).collect()
         };
         let expected = up_to_foremost(first);
-        !expected.is_empty() && others.iter().all(|node| up_to_foremost(node) == expected)
+        match others.iter().all(|node| up_to_foremost(node) == expected) {
+            true if !expected.is_empty() => Roots::Equal,
+            _ => Roots::Differ,
+        }
     }
 
     fn handle(&mut self, event: Event) {
@@ -165,7 +174,10 @@ impl World {
                 self.wakes[node.index()] = None;
                 self.step(node, Input::Wake);
             }
-            Event::Corrupt { node } => self.nodes[node.index()].executor().corrupt_next_write(),
+            Event::Corrupt { node } => {
+                self.faults_due -= 1;
+                self.nodes[node.index()].executor().corrupt_next_write(node);
+            }
         }
     }
 
@@ -247,8 +259,6 @@ impl World {
                     self.metrics.migrated(anchor.0, self.now);
                 }
             }
-            Output::Evaluated(evaluation) if node == ValidatorId(0) => self.evaluations.push(evaluation),
-            Output::Evaluated(_) => {}
         }
     }
 
@@ -263,7 +273,6 @@ impl World {
         let Refused { transaction, verdict } = refused;
         let region = self.region_of(transaction.request.account);
         if verdict != Verdict::Duplicate {
-            self.refused.at_admission += 1;
             answers.again(region, transaction);
         }
     }
@@ -286,10 +295,7 @@ impl World {
                 Outcome::NoOp(Reason::NonceUsed | Reason::NonceTooOld) => {
                     answers.answered(region, request.account, request.nonce);
                 }
-                _ => {
-                    self.refused.after_commit += 1;
-                    answers.again(region, transaction.clone());
-                }
+                _ => answers.again(region, transaction.clone()),
             }
         }
     }

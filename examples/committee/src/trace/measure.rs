@@ -1,7 +1,5 @@
 //! One pass of the trace through each scheduler.
 
-use std::time::Instant;
-
 use flamingo_sched::{
     BatchStats, Config, ConfigError, ExecScheduler, Fusion, HashPartition, Plan, RangePartition, StaticHome, TxnBatch,
 };
@@ -16,6 +14,8 @@ pub(super) struct Row {
     pub(super) batches: u64,
     /// Transactions per worker, over the whole trace.
     pub(super) loads: Vec<u64>,
+    /// The largest [`max_over_mean`] of a whole batch.
+    pub(super) worst_batch: f64,
     /// Batches in which some worker is above the capacity of Algorithm 3.
     pub(super) batches_above_cap: u64,
     pub(super) remote_reads: u64,
@@ -29,13 +29,15 @@ pub(super) struct Row {
 impl Row {
     /// The most loaded worker's share, over the mean share.
     pub(super) fn max_over_mean(&self) -> f64 {
-        let max = self.loads.iter().copied().max().unwrap_or(0) as f64;
-        let total: u64 = self.loads.iter().sum();
-        if total == 0 { 1.0 } else { max * self.loads.len() as f64 / total as f64 }
+        max_over_mean(&self.loads)
     }
 
-    fn add(&mut self, stats: BatchStats, plan: &Plan) {
+    /// `whole`: the batch has its full length; the imbalance of a short last one says little.
+    fn add(&mut self, stats: BatchStats, plan: &Plan, whole: bool) {
         self.batches += 1;
+        if whole {
+            self.worst_batch = self.worst_batch.max(max_over_mean(plan.loads()));
+        }
         for (total, load) in self.loads.iter_mut().zip(plan.loads()) {
             *total += load;
         }
@@ -46,6 +48,12 @@ impl Row {
         self.affinity += u64::from(stats.affinity);
         self.fallback += u64::from(stats.fallback);
     }
+}
+
+fn max_over_mean(loads: &[u64]) -> f64 {
+    let max = loads.iter().copied().max().unwrap_or(0) as f64;
+    let total: u64 = loads.iter().sum();
+    if total == 0 { 1.0 } else { max * loads.len() as f64 / total as f64 }
 }
 
 /// Every scheduler there is, on the same trace.
@@ -70,6 +78,7 @@ fn pass(mut scheduler: Box<dyn ExecScheduler>, trace: &Trace, batch_len: usize) 
         scheduler: scheduler.name(),
         batches: 0,
         loads: vec![0; usize::from(scheduler.workers())],
+        worst_batch: 0.0,
         batches_above_cap: 0,
         remote_reads: 0,
         write_backs: 0,
@@ -86,10 +95,11 @@ fn pass(mut scheduler: Box<dyn ExecScheduler>, trace: &Trace, batch_len: usize) 
         for txn in start..transactions.len().min(start.saturating_add(batch_len)) {
             batch.push(transactions.read_only(txn), transactions.writes(txn));
         }
-        let before = Instant::now();
+        #[expect(clippy::disallowed_types, reason = "the time per batch is reported, and nothing depends on it")]
+        let before = std::time::Instant::now();
         let stats = scheduler.schedule(&batch, &mut plan)?;
         nanos.push(before.elapsed().as_nanos());
-        row.add(stats, &plan);
+        row.add(stats, &plan, batch.len() == batch_len || transactions.len() < batch_len);
     }
     nanos.sort_unstable();
     row.median_us = nanos.get(nanos.len() / 2).map_or(0.0, |&nanos| nanos as f64 / 1000.0);

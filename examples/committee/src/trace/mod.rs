@@ -13,9 +13,10 @@
 //!
 //! # The JSON
 //! `{"schema":1,"kind":"trace","trace":{"file","transactions","accesses","keys"},"m","batch","eps","partition",
-//! "rows":[{"scheduler","batches","loads":[…],"max_over_mean","batches_above_cap","remote_reads",
+//! "rows":[{"scheduler","batches","loads":[…],"max_over_mean","worst_batch_max_over_mean","batches_above_cap","remote_reads",
 //! "remote_reads_per_txn","write_backs_per_txn","fast","affinity","fallback","us_per_batch_median"}…]}`.
-//! `accesses` counts distinct keys per transaction; `loads` are totals per worker in transactions; `eps` is a string,
+//! `accesses` counts distinct keys per transaction; `loads` are totals per worker in transactions, `max_over_mean` is over
+//! them, and `worst_batch_max_over_mean` is the worst of any whole batch; `eps` is a string,
 //! `"1/10"`. Only `us_per_batch_median` depends on the machine.
 
 use std::fs::File;
@@ -28,22 +29,24 @@ mod measure;
 mod read;
 mod show;
 
-use crate::file::write_whole;
+use crate::file::Output;
 use measure::measure;
 pub use read::ReadError;
 
 /// What to schedule, and how.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TraceArgs {
-    /// The trace: `block,txindex,reads(;),writes(;)` a line, plain or gzip.
+    /// The trace: `block,txindex,reads(;),writes(;)` a line, plain or gzip; keys are unsigned integers, a line starting
+    /// with # is a comment. A written key is also read; no reads means that a transaction reads what it writes.
     pub file: PathBuf,
     /// Executor workers.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub m: u16,
-    /// Transactions of a batch.
+    /// Transactions of a batch; the last may be shorter, and block boundaries do not matter.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
-    /// The tolerated imbalance of a batch, a fraction.
+    /// The tolerated imbalance of a batch, a fraction such as 1/10: a worker takes at most its share of a batch times
+    /// 1 + eps, rounded up (the cap).
     #[arg(long, default_value_t = Ratio::TENTH)]
     pub eps: Ratio,
     /// Where keys live before anything has moved.
@@ -88,19 +91,20 @@ pub enum TraceError {
 /// Reads the trace, schedules it, prints the comparison, and writes the JSON if asked.
 ///
 /// # Errors
-/// [`TraceError`]; nothing is printed or written then, except that a failing JSON file comes after the printing.
+/// [`TraceError`]; nothing is printed or written then, except when writing itself fails halfway.
 pub fn run(args: &TraceArgs) -> Result<(), TraceError> {
     let file = File::open(&args.file).map_err(|source| ReadError::Io { file: args.file.clone(), source })?;
+    let unwritable = |source| TraceError::Write { path: args.json.clone().unwrap_or_default(), source };
+    let json = args.json.as_deref().map(Output::create).transpose().map_err(unwritable)?;
     let trace = read::read(&args.file, BufReader::new(file))?;
     let rows = measure(&trace, args)?;
     let mut out = io::stdout().lock();
     show::print(&mut out, &trace, args, &rows)
         .and_then(|()| out.flush())
         .map_err(|source| TraceError::Write { path: "standard output".into(), source })?;
-    match &args.json {
+    match json {
         None => Ok(()),
-        Some(path) => write_whole(path, &(show::json(&trace, args, &rows).to_string() + "\n"))
-            .map_err(|source| TraceError::Write { path: path.clone(), source }),
+        Some(json) => json.write(&(show::json(&trace, args, &rows).to_string() + "\n")).map_err(unwritable),
     }
 }
 

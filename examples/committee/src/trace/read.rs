@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use flamingo_sched::{InternError, Interner, TxnBatch};
 use flate2::bufread::MultiGzDecoder;
 
-/// Bounds what a hostile file can make us hold: ids, and bytes of one line.
+/// Bounds what a hostile file can make us hold: ids, bytes of one line, transactions and accesses.
 const MAX_KEYS: u32 = 1 << 26;
 const MAX_LINE_BYTES: u64 = 1 << 24;
+const MAX_TRANSACTIONS: usize = 1 << 24;
+const MAX_ACCESSES: usize = 1 << 27;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A whole trace, as one long batch.
@@ -40,6 +42,14 @@ pub enum ReadError {
         line: u64,
         /// What is wrong in it.
         fault: LineFault,
+    },
+    /// The trace is too long to hold.
+    #[error("{}:{line}: more than {MAX_TRANSACTIONS} transactions or {MAX_ACCESSES} accesses", file.display())]
+    TooLong {
+        /// The trace.
+        file: PathBuf,
+        /// The line of the transaction that is one too many.
+        line: u64,
     },
     /// There is no transaction.
     #[error("{}: no transactions; expected lines of block,txindex,reads(;),writes(;), for example 7,0,12;13,12", file.display())]
@@ -130,6 +140,10 @@ fn parse(file: &Path, mut input: impl BufRead) -> Result<Trace, ReadError> {
             break;
         }
         parser.line(&bytes).map_err(|fault| ReadError::Line { file: file.to_owned(), line, fault })?;
+        let Parser { transactions, .. } = &parser;
+        if transactions.len() > MAX_TRANSACTIONS || transactions.total_keys() > MAX_ACCESSES {
+            return Err(ReadError::TooLong { file: file.to_owned(), line });
+        }
     }
     if parser.transactions.is_empty() {
         return Err(ReadError::Empty { file: file.to_owned() });

@@ -23,17 +23,25 @@ pub(super) fn print(out: &mut impl Write, trace: &Trace, args: &TraceArgs, rows:
     )?;
     writeln!(
         out,
-        "{:<14} {:>9} {:>16} {:>16} {:>15} {:>24} {:>12}",
-        "scheduler", "max/mean", "batches > cap", "remote/txn", "write-backs/txn", "fast/affinity/fallback", "us/batch"
+        "{:<12} {:>15} {:>12} {:>14} {:>11} {:>16} {:>23} {:>9}",
+        "scheduler",
+        "max/mean total",
+        "worst batch",
+        "batches > cap",
+        "remote/txn",
+        "write-backs/txn",
+        "fast/affinity/fallback",
+        "us/batch"
     )?;
     for row in rows {
         let above = format!("{} of {}", row.batches_above_cap, row.batches);
         let paths = format!("{}/{}/{}", row.fast, row.affinity, row.fallback);
         writeln!(
             out,
-            "{:<14} {:>9.3} {above:>16} {:>16.3} {:>15.3} {paths:>24} {:>12.1}",
+            "{:<12} {:>15.3} {:>12.3} {above:>14} {:>11.3} {:>16.3} {paths:>23} {:>9.1}",
             row.scheduler,
             row.max_over_mean(),
+            row.worst_batch,
             per(row.remote_reads, transactions),
             per(row.write_backs, transactions),
             row.median_us,
@@ -52,6 +60,7 @@ pub(super) fn json(trace: &Trace, args: &TraceArgs, rows: &[Row]) -> Value {
                 "batches": row.batches,
                 "loads": row.loads,
                 "max_over_mean": row.max_over_mean(),
+                "worst_batch_max_over_mean": row.worst_batch,
                 "batches_above_cap": row.batches_above_cap,
                 "remote_reads": row.remote_reads,
                 "remote_reads_per_txn": per(row.remote_reads, transactions),
