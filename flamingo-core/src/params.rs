@@ -141,7 +141,7 @@ pub enum ParamsError {
         /// T_Π.
         evidence_ttl: u64,
     },
-    /// w + lag + T_fresh is above [`Params::MAX_TRACKED_ROUNDS`]: a window would be made with a row for each of them.
+    /// w + frontier_lag + T_fresh is above [`Params::MAX_TRACKED_ROUNDS`]: a window would be made with a row for each of them.
     #[error(
         "window_rounds {window_rounds} + frontier_lag {frontier_lag} + freshness_rounds {freshness_rounds} are more \
          than the {max} rounds that a window may keep"
@@ -225,7 +225,7 @@ impl Params {
     /// The longest tracking window.
     pub const MAX_WINDOW_ROUNDS: u64 = 256;
     /// The most rounds a [`TrackingWindow`](crate::signal::TrackingWindow) keeps beside the one before it: the window,
-    /// and lag + T_fresh rounds above it.
+    /// and frontier_lag + T_fresh rounds above it.
     pub const MAX_TRACKED_ROUNDS: u64 = 1024;
     /// The most transactions one header can announce, so that a window's sum stays below 2³².
     pub const MAX_HEADER_TRANSACTIONS: u64 = (1 << 24) - 1;
