@@ -231,11 +231,12 @@ impl Shedding<'_> {
         let counted = signals.counted.get();
         numbers.accounts = signals.accounts.len();
         // N ≥ n_a ≥ 1 by the source's contract; one that breaks it gets the account taken for all of N.
-        let total = |count: u32| counted.max(u64::from(count));
+        let at_least = |count: u32| counted.max(u64::from(count)).max(1);
         // ρ_a rounds up: receivers never get more than they reserve.
-        let committed_rate = |count: u32| mul_div_ceil(throughput, u64::from(count), total(count)).unwrap_or(u64::MAX);
+        let committed_rate_utps =
+            |count: u32| mul_div_ceil(throughput, u64::from(count), at_least(count)).unwrap_or(u64::MAX);
         // ρ_a rises with n_a, and room only shrinks: once the lightest account finds none, no account will.
-        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate);
+        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate_utps);
         let mut room = self.receivers.largest_left_utps();
         for (looked_at, (account, count)) in HeaviestFirst::new(&signals.accounts).enumerate() {
             // A1 L16-17
@@ -246,7 +247,7 @@ impl Shedding<'_> {
                 numbers.no_room_left = numbers.accounts - looked_at;
                 break;
             }
-            let committed_rate_utps = committed_rate(count);
+            let committed_rate_utps = committed_rate_utps(count);
             match self.place(account, committed_rate_utps, room) {
                 // A1 L21-23
                 Ok(to) => {
@@ -256,8 +257,7 @@ impl Shedding<'_> {
                     numbers.reserved_utps += u128::from(committed_rate_utps);
                     room = self.receivers.largest_left_utps();
                     // ℓ_a rounds down: the donor never credits itself more than it sheds.
-                    let incoming_rate_utps =
-                        congested.saturating_mul(count.into()).checked_div(total(count).into()).unwrap_or(0);
+                    let incoming_rate_utps = congested.saturating_mul(count.into()) / u128::from(at_least(count));
                     numbers.shed_utps = numbers.shed_utps.saturating_add(incoming_rate_utps);
                     observe(account, Step::Moved(decision));
                 }
@@ -269,8 +269,8 @@ impl Shedding<'_> {
         }
     }
 
-    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none. `room_utps` is the most
-    /// that any receiver has left: without it, an account too heavy for all would cost a look at each.
+    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none. `room_utps` is the most that
+    /// any receiver has left: without it, an account too heavy for all would cost a look at each.
     fn place(
         &mut self,
         account: AccountId,
