@@ -7,244 +7,25 @@
 //! empty, in that order. Outputs are in the order in which the host executes them; a [`Persist`] comes before the
 //! output that binds what it says.
 
+mod events;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::fmt;
 
-use crate::balancer::{Balancer, Evaluation};
-use crate::id::{AccountId, Digest, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
+pub use events::{BatchId, BatchProblem, Durable, HeaderParts, Input, Output, Persist};
+
+use crate::balancer::Balancer;
+use crate::id::{Digest, Round, SignatureBytes, ValidatorId};
 use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
-    AcceptList, Acceptance, AdmissionTable, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LedgerConfig,
-    LogIndex, MigrationLedger, Moved, Object, Outcome, RelayAuth, RelayTable, Request, RestoreError, SignedDecision,
-    Statement, Verdict,
+    Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
+    RestoreError, SignedDecision, Statement,
 };
-use crate::signal::{Added, BatchLoad, BatchRefused, CertificateView, LoadFields, LoadFieldsBuilder, WorkerMeter};
+use crate::signal::{BatchLoad, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
 use crate::signing::{Signable, Signing};
-
-/// One event at the host.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Input<'a> {
-    /// A client hands in a request. Answered by [`Output::Verdict`].
-    Request(&'a Request),
-    /// A client hands in a fallback request. Answered by [`Output::Verdict`]. On
-    /// [`Verdict::RelayAccept`](crate::protocol::Verdict::RelayAccept) it goes into a batch, as one of the
-    /// `relayed` of [`Sealed`](Self::Sealed): it counts for no account of this validator.
-    Relay {
-        /// The request.
-        request: &'a Request,
-        /// The client's leave to relay it.
-        auth: &'a RelayAuth,
-    },
-    /// The certificate that carried a relayed copy was garbage-collected without being committed. Answered by
-    /// [`Output::Verdict`], as for a new copy.
-    RelayCollected {
-        /// The request.
-        request: &'a Request,
-        /// The client's leave to relay it.
-        auth: &'a RelayAuth,
-    },
-    /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
-    /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
-    Sealed {
-        /// The host's name for the batch; free again once it is acknowledged or lost.
-        batch: BatchId,
-        /// Its requests.
-        requests: &'a [Request],
-        /// How many relayed copies it carries beside them.
-        relayed: u32,
-        /// The host's clock, in µs.
-        at_us: u64,
-    },
-    /// The first byte of a sealed batch was handed to the egress.
-    Sent {
-        /// Which.
-        batch: BatchId,
-        /// The host's clock, in µs.
-        at_us: u64,
-    },
-    /// A quorum acknowledged a batch that was sent: the next header carries it. A batch that was not sent, or does
-    /// not fit, is answered by [`Output::BatchRefused`] and stays.
-    Acknowledged(BatchId),
-    /// Requests that were accepted will not commit: their batch was dropped or garbage-collected, before or after it was
-    /// acknowledged, or they never got into one.
-    Lost {
-        /// The batch they were sealed in, if any. What is kept of it goes.
-        batch: Option<BatchId>,
-        /// Its requests: their nonces are open again.
-        requests: &'a [Request],
-    },
-    /// An accept list will not commit: its certificate was garbage-collected. It is offered again at once, not only
-    /// after a while, as it is without this.
-    AcceptsLost(&'a AcceptList),
-    /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head,
-    /// so it does not come between the objects of one.
-    Propose {
-        /// Its round.
-        round: Round,
-        /// The host's clock, in µs, read after the acknowledgments.
-        at_us: u64,
-    },
-    /// A header was certified, this validator's own included. Answered by [`Output::Certificate`].
-    Certificate(CertificateView<'a>),
-    /// The DAG has reached a round.
-    Round(Round),
-    /// The answer to an [`Output::Sign`], at any later step. Answered by what was signed, or by [`Output::NotAsked`].
-    Signed {
-        /// What was asked.
-        what: Signable,
-        /// The signature of this validator's key over [`Signable::signing_bytes`].
-        signature: &'a SignatureBytes,
-    },
-    /// Another validator's decision came in. Answered by [`Output::Collected`]; without signatures, by nothing.
-    Decision(&'a SignedDecision),
-    /// A sub-DAG was committed; its objects follow. Answered by [`Output::SubDag`].
-    SubDag(LeaderRound),
-    /// The next object of the current sub-DAG. Answered by [`Output::Applied`].
-    Committed {
-        /// Its position in the log.
-        at: LogIndex,
-        /// The certificate that carried it.
-        carrier: Carrier,
-        /// The object.
-        object: Object<'a>,
-    },
-}
-
-/// The host's name for a batch. Looked up fastest when names rise from batch to batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BatchId(pub u64);
-
-impl fmt::Display for BatchId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}", self.0)
-    }
-}
-
-/// Why a batch could not be taken in, marked as sent, or put into a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BatchProblem {
-    /// A batch of this name is open. That one stays; the second is not counted.
-    #[error("a batch of this name is open")]
-    AlreadySealed,
-    /// No batch of this name is open: never sealed, or acknowledged or lost before.
-    #[error("no batch of this name is open")]
-    NotOpen,
-    /// It cannot enter the header that is being built. It stays open.
-    #[error(transparent)]
-    Refused(#[from] BatchRefused),
-}
-
-/// What the host does next.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Output {
-    /// Make this durable before executing any later output.
-    Persist(Persist),
-    /// Answer the client; on [`Verdict::Accept`] and [`Verdict::RelayAccept`] put the request into the open batch.
-    Verdict {
-        /// Whose request.
-        account: AccountId,
-        /// Which of them.
-        nonce: Nonce,
-        /// What to do with it.
-        verdict: Verdict,
-    },
-    /// Drop this account's requests that are in no sealed batch, and answer them.
-    Purge(Moved),
-    /// Nothing happened to the batch.
-    BatchRefused {
-        /// Which.
-        batch: BatchId,
-        /// Why.
-        why: BatchProblem,
-    },
-    /// Propose a header with this in it.
-    Header(Box<HeaderParts>),
-    /// What became of a certificate.
-    Certificate {
-        /// Its author.
-        author: ValidatorId,
-        /// Its round.
-        round: Round,
-        /// What became of it.
-        added: Added,
-    },
-    /// An anchor was evaluated or skipped, and why.
-    Evaluated(Box<Evaluation>),
-    /// Sign this with the validator's key, and hand the signature over by [`Input::Signed`] whenever it is there.
-    Sign(Signable),
-    /// Send this decision of this validator to all others.
-    Decision(SignedDecision),
-    /// What a signed decision, this validator's own included, added to the evidence about its account; evidence goes
-    /// into the next header.
-    Collected {
-        /// Who decided.
-        signer: ValidatorId,
-        /// About which account.
-        account: AccountId,
-        /// What came of it.
-        collected: Collected,
-    },
-    /// Put this acceptance into the next header; should its certificate be lost, into another one.
-    Acceptance(Acceptance),
-    /// The same with this refusal.
-    Decline(Decline),
-    /// A signature came that nobody waits for: not asked for, answered before, of an anchor that was replaced, or of
-    /// evidence that is no longer live.
-    NotAsked(Signable),
-    /// What the start of a sub-DAG expired.
-    SubDag(Outcome),
-    /// What a committed object did; execute the request if it says so. Not for objects up to [`Durable::executed`].
-    Applied {
-        /// The object's position.
-        at: LogIndex,
-        /// What it did.
-        outcome: Outcome,
-    },
-    /// A change of the committed state, for whoever else follows it.
-    Delta(AssignmentDelta),
-}
-
-/// What has to survive a crash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Persist {
-    /// A decision list, or signed decisions, of this anchor are about to leave: after a restart none of this or an
-    /// older anchor may. It becomes [`Durable::decided_anchor`].
-    DecidedAnchor(Round),
-}
-
-/// What the host finds on its disk after a crash. The default is the start of the epoch.
-///
-/// All fields are public and none is optional to name: a host that does not know one of them cannot restart safely.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Durable {
-    /// The anchor persisted last, by [`Persist::DecidedAnchor`]; round 0 when there was none.
-    pub decided_anchor: Round,
-    /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
-    /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes
-    /// requests twice, one that runs ahead loses them.
-    pub executed: Option<LogIndex>,
-}
-
-/// What a header carries for load balancing. Its digest covers all three.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct HeaderParts {
-    /// The load fields.
-    pub load: LoadFields,
-    /// Decisions of the latest anchor, once per anchor.
-    pub decisions: Option<DecisionList>,
-    /// Acceptances, usually none or of one anchor's evidence, four lists at most: all of them belong into the header.
-    /// What has not shown an effect comes again in a later header.
-    pub accepts: Vec<AcceptList>,
-}
 
 /// One validator's worker, primary and ledger.
 ///
