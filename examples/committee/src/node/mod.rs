@@ -10,85 +10,35 @@ mod batches;
 pub mod consensus;
 mod dag;
 pub mod executor;
+mod io;
 pub mod message;
+mod parts;
 mod primary;
 pub mod replica;
 pub mod smallbank;
+mod vote;
 mod worker;
 
 use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger, Request};
-use flamingo_core::signal::{CertificateView, LoadFieldsBuilder, verify_counts};
-use flamingo_core::{AccountId, Balancer, Committee, Digest, Params, PublicKey, Round, SignatureScheme, ValidatorId};
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus};
+use flamingo_core::signal::{CertificateView, LoadFieldsBuilder};
+use flamingo_core::{Balancer, ValidatorId};
 
+pub use io::{Input, Output};
 pub use message::Lane;
+pub use parts::{Parts, Shared};
 pub use worker::{Refused, Worker};
 
-use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::{OwnHeader, Primary};
-use replica::{Checkpoint, CommittedBatch, Replica};
+use replica::{Checkpoint, Replica};
 use worker::Available;
-
-/// What can happen to a node.
-#[derive(Debug)]
-pub enum Input {
-    /// Clients' requests at the worker.
-    Requests(Vec<Transaction>),
-    /// Clients' latency records at the worker.
-    Latencies(Vec<Latency>),
-    /// A peer's message.
-    Message { from: ValidatorId, message: Message },
-    /// The worker's egress is empty.
-    Writable,
-    /// The time [`Node::wake_at`] named has come.
-    Wake,
-}
-
-/// What a node does.
-#[derive(Debug)]
-pub enum Output {
-    Send {
-        to: ValidatorId,
-        message: Message,
-    },
-    /// A request goes back to its client.
-    Refused(Refused),
-    /// A batch of this node committed and executed.
-    Committed(CommittedBatch),
-    /// An account changed its validator at the current place of the committed log.
-    Moved {
-        account: AccountId,
-        to: ValidatorId,
-        anchor: Round,
-    },
-}
-
-/// What every node of a committee agrees on.
-#[derive(Debug)]
-pub struct Shared {
-    pub committee: Committee,
-    pub params: Params,
-    pub leader_seed: Digest,
-    pub batch_bytes: u64,
-    pub scheme: Scheme,
-    /// Of every account, in order: what the genesis sub-DAG admits.
-    pub account_keys: Vec<PublicKey>,
-}
-
-impl Shared {
-    /// Whether a request bears its account's signature: what makes it count for a voter.
-    fn is_signed(&self, request: &Request) -> bool {
-        let key = self.account_keys.get(request.account.0 as usize);
-        key.is_some_and(|key| self.scheme.verify(key, &request.signing_bytes(), &request.signature))
-    }
-}
 
 /// One validator.
 pub struct Node {
@@ -108,17 +58,6 @@ pub struct Node {
     capacity: Option<Capacity>,
     writable: bool,
     deltas: Vec<AssignmentDelta>,
-}
-
-/// The parts a node is put together from.
-pub struct Parts {
-    pub worker: Worker,
-    pub ledger: MigrationLedger<Scheme>,
-    /// The log index after the genesis objects `ledger` has applied.
-    pub next_index: u64,
-    pub executor: Executor,
-    pub balancer: Balancer<Box<dyn MigrationPolicy>>,
-    pub capacity: Capacity,
 }
 
 impl Node {
@@ -224,54 +163,6 @@ impl Node {
     fn header(&mut self, header: Rc<Header>, outputs: &mut Vec<Output>) {
         self.unchecked.push(header);
         self.check_headers(outputs);
-    }
-
-    /// Votes for every header whose payload and parents are here and whose counts are right.
-    fn check_headers(&mut self, outputs: &mut Vec<Output>) {
-        for header in std::mem::take(&mut self.unchecked) {
-            match self.check(&header) {
-                Check::Vote => {
-                    let message = Message::Vote { header: header.digest };
-                    outputs.push(Output::Send { to: header.author, message });
-                }
-                Check::Later => self.unchecked.push(header),
-                Check::Refuse => {}
-            }
-        }
-    }
-
-    fn check(&mut self, header: &Header) -> Check {
-        let floor = self.consensus.floor();
-        let passed = header.round < floor || self.primary.dag().get(header.vertex()).is_some();
-        if passed || !self.has_sound_parents(header) {
-            return Check::Refuse;
-        }
-        if self.primary.dag().missing_parent(&header.body.parents).is_some() {
-            return Check::Later;
-        }
-        match self.batches.claim(header, floor) {
-            Payload::Missing(_) => return Check::Later,
-            Payload::Foreign(_) => return Check::Refuse,
-            Payload::Complete => {}
-        }
-        let batches = || header.body.payload.iter().filter_map(|digest| self.batches.get(digest));
-        let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
-        let counted = requests.filter(|request| request.named == header.author && self.shared.is_signed(request));
-        let accounts = counted.map(|request| request.account);
-        let all = batches().map(|batch| batch.transactions.len() as u64).sum();
-        let Header { author, round, body, .. } = header;
-        let right = verify_counts(&body.load, all, accounts, *author, *round, &self.shared.params).is_ok();
-        if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }
-    }
-
-    /// Parents in order, each once, all of earlier rounds, and a quorum of the round before. Round 0 has no headers.
-    fn has_sound_parents(&self, header: &Header) -> bool {
-        let Some(previous) = header.round.before(1) else { return false };
-        let in_order =
-            header.body.parents.is_sorted_by(|a, b| a < b) && header.body.parents.iter().all(|p| p.round <= previous);
-        let stake = |author| self.shared.committee.stake(author);
-        let direct: u64 = header.body.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
-        in_order && (previous == Round(0) || direct >= self.shared.committee.quorum())
     }
 
     /// A certificate: into the DAG, the tracking window and the commit rule.
@@ -386,12 +277,4 @@ impl Node {
         let peers = self.shared.committee.validators().filter(|&peer| peer != self.me);
         outputs.extend(peers.map(|to| Output::Send { to, message: message() }));
     }
-}
-
-/// What a voter does with a header.
-enum Check {
-    Vote,
-    /// Something it refers to is not here yet.
-    Later,
-    Refuse,
 }

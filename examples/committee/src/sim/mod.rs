@@ -1,8 +1,10 @@
 //! The virtual-time driver: one event queue, egress-limited links, constant latency. Deterministic by seed: events
 //! at one time run in the order they were scheduled, and nothing else decides anything.
 
+mod answers;
 mod build;
 mod client;
+mod event;
 pub mod metrics;
 pub mod net;
 mod workload;
@@ -18,7 +20,9 @@ use crate::error::Failure;
 use crate::node::message::{Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
 use crate::node::{Input, Node, Output, Refused};
+use answers::{Answers, RegionAnswers};
 use build::Region;
+use event::{Event, Scheduled};
 use metrics::Metrics;
 use net::{Micros, Uplink};
 
@@ -66,45 +70,6 @@ impl Roots {
             Self::OneIsBehind => Err(Failure::ReplicaBehind { run: run.to_owned() }),
         }
     }
-}
-
-#[derive(Debug)]
-struct Scheduled {
-    at: Micros,
-    sequence: u64,
-    event: Event,
-}
-
-#[derive(Debug)]
-enum Event {
-    Tick {
-        region: usize,
-    },
-    /// Requests reach a validator.
-    Arrive {
-        at: ValidatorId,
-        transactions: Vec<Transaction>,
-    },
-    /// Answers reach a region.
-    Answer {
-        region: usize,
-        answered: Vec<(AccountId, Nonce)>,
-        again: Vec<Transaction>,
-    },
-    Deliver {
-        to: ValidatorId,
-        from: ValidatorId,
-        message: Message,
-    },
-    Writable {
-        node: ValidatorId,
-    },
-    Wake {
-        node: ValidatorId,
-    },
-    Corrupt {
-        node: ValidatorId,
-    },
 }
 
 impl World {
@@ -322,47 +287,4 @@ impl World {
 /// A region's clients are next to their own validator and one link away from the others.
 fn distance(region: usize, validator: usize) -> Micros {
     if region == validator { 0 } else { ONE_WAY_US }
-}
-
-/// Answers to clients that one step of a node caused, by region.
-struct Answers(Vec<RegionAnswers>);
-
-#[derive(Clone, Default)]
-struct RegionAnswers {
-    answered: Vec<(AccountId, Nonce)>,
-    again: Vec<Transaction>,
-}
-
-impl Answers {
-    fn new(regions: usize) -> Self {
-        Self(vec![RegionAnswers::default(); regions])
-    }
-
-    fn answered(&mut self, region: usize, account: AccountId, nonce: Nonce) {
-        self.0[region].answered.push((account, nonce));
-    }
-
-    fn again(&mut self, region: usize, transaction: Transaction) {
-        self.0[region].again.push(transaction);
-    }
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.sequence) == (other.at, other.sequence)
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
 }
