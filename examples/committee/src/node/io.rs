@@ -3,7 +3,7 @@
 use flamingo_core::protocol::Latency;
 use flamingo_core::{AccountId, Round, ValidatorId};
 
-use super::message::{Message, Transaction};
+use super::message::{Message, RelayCopy, Transaction};
 use super::replica::CommittedBatch;
 use super::worker::Refused;
 
@@ -12,6 +12,8 @@ use super::worker::Refused;
 pub enum Input {
     /// Clients' requests at the worker.
     Requests(Vec<Transaction>),
+    /// Clients' requests to relay.
+    Relay(Vec<RelayCopy>),
     /// Clients' latency records at the worker.
     Latencies(Vec<Latency>),
     /// A peer's message.

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Latency, Request};
+use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Latency, RelayAuth, Request};
 use flamingo_core::signal::LoadFields;
 use flamingo_core::{Digest, Round, ValidatorId};
 
@@ -46,38 +46,73 @@ pub struct Transaction {
     pub submitted: Micros,
 }
 
+/// A copy of a request that its assignee left unanswered, with the client's leave to relay it.
+#[derive(Clone, Debug)]
+pub struct RelayCopy {
+    pub transaction: Transaction,
+    pub auth: RelayAuth,
+}
+
+/// What goes into a batch.
+#[derive(Debug, Default)]
+pub struct Contents {
+    pub transactions: Vec<Transaction>,
+    pub relayed: Vec<RelayCopy>,
+    pub latencies: Vec<Latency>,
+}
+
+impl Contents {
+    pub fn is_empty(&self) -> bool {
+        self.requests() == 0 && self.latencies.is_empty()
+    }
+
+    /// How many requests there are, copies included.
+    pub fn requests(&self) -> usize {
+        self.transactions.len() + self.relayed.len()
+    }
+}
+
 /// What one worker broadcasts at a time.
 #[derive(Debug)]
 pub struct Batch {
     pub author: ValidatorId,
     pub digest: Digest,
-    pub transactions: Vec<Transaction>,
-    pub latencies: Vec<Latency>,
+    pub contents: Contents,
+    /// The encoded size of leaves and latency records.
     record_bytes: u64,
 }
 
 impl Batch {
     /// `sequence` numbers the author's batches; with it no two batches have one digest.
-    pub fn new(author: ValidatorId, sequence: u64, transactions: Vec<Transaction>, latencies: Vec<Latency>) -> Self {
+    pub fn new(author: ValidatorId, sequence: u64, contents: Contents) -> Self {
+        let Contents { transactions, relayed, latencies } = &contents;
         let mut hasher = Hasher::new(Domain("committee/batch"));
         hasher.u16(author.0).u64(sequence).u64(transactions.len() as u64);
-        for Transaction { request, .. } in &transactions {
+        let hash_request = |hasher: &mut Hasher, request: &Request| {
             hasher.u64(request.account.0).u64(request.nonce.0).u16(request.named.0);
             hasher.digest(&request.operation).raw(request.signature.as_bytes());
-        }
+        };
+        transactions.iter().for_each(|transaction| hash_request(&mut hasher, &transaction.request));
         let mut record_bytes = 0;
+        hasher.u64(relayed.len() as u64);
+        for RelayCopy { transaction, auth } in relayed {
+            hash_request(&mut hasher, &transaction.request);
+            let bytes = encoded(|out| auth.encode(out));
+            record_bytes += bytes.len() as u64;
+            hasher.bytes(&bytes);
+        }
         hasher.u64(latencies.len() as u64);
-        for record in &latencies {
+        for record in latencies {
             let bytes = encoded(|out| record.encode(out));
             record_bytes += bytes.len() as u64;
             hasher.bytes(&bytes);
         }
         let digest = hasher.finish();
-        Self { author, digest, transactions, latencies, record_bytes }
+        Self { author, digest, contents, record_bytes }
     }
 
     fn wire_bytes(&self) -> u64 {
-        FRAME_BYTES + self.transactions.len() as u64 * TRANSACTION_WIRE_BYTES + self.record_bytes
+        FRAME_BYTES + self.contents.requests() as u64 * TRANSACTION_WIRE_BYTES + self.record_bytes
     }
 }
 

@@ -10,10 +10,12 @@ mod batches;
 pub mod consensus;
 mod dag;
 pub mod executor;
+pub mod fault;
 mod io;
 pub mod message;
 mod parts;
 mod primary;
+mod relay;
 pub mod replica;
 pub mod smallbank;
 mod vote;
@@ -22,7 +24,7 @@ mod worker;
 use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus};
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable};
 use flamingo_core::signal::{CertificateView, LoadFieldsBuilder};
 use flamingo_core::{Balancer, ValidatorId};
 
@@ -31,10 +33,12 @@ pub use message::Lane;
 pub use parts::{Parts, Shared};
 pub use worker::{Refused, Worker};
 
+use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
+use fault::Faults;
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::{OwnHeader, Primary};
 use replica::{Checkpoint, Replica};
@@ -57,12 +61,14 @@ pub struct Node {
     /// Declared in the first header.
     capacity: Option<Capacity>,
     writable: bool,
+    relays: Option<RelayTable<Scheme>>,
+    faults: Faults,
     deltas: Vec<AssignmentDelta>,
 }
 
 impl Node {
     pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
-        let Parts { worker, ledger, next_index, executor, balancer, capacity } = parts;
+        let Parts { worker, ledger, next_index, executor, balancer, capacity, relays, faults } = parts;
         Self {
             me,
             primary: Primary::new(me, shared.committee.len()),
@@ -76,6 +82,8 @@ impl Node {
             available: Vec::new(),
             capacity: Some(capacity),
             writable: true,
+            relays,
+            faults,
             deltas: Vec::new(),
         }
     }
@@ -84,6 +92,7 @@ impl Node {
     pub fn step(&mut self, now: Micros, input: Input, outputs: &mut Vec<Output>) {
         match input {
             Input::Requests(transactions) => self.requests(now, transactions, outputs),
+            Input::Relay(copies) => self.relay(now, copies),
             Input::Latencies(records) => self.worker.publish(now, records),
             Input::Message { from, message } => self.message(now, from, message, outputs),
             Input::Writable => self.writable = true,
@@ -115,7 +124,10 @@ impl Node {
         self.replica.executor()
     }
 
-    fn requests(&mut self, now: Micros, transactions: Vec<Transaction>, outputs: &mut Vec<Output>) {
+    fn requests(&mut self, now: Micros, mut transactions: Vec<Transaction>, outputs: &mut Vec<Output>) {
+        if let Some(censor) = &self.faults.censor {
+            transactions.retain(|transaction| !censor.drops(now, transaction.request.account));
+        }
         let mut refused = Vec::new();
         self.worker.submit(now, transactions, &mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
@@ -215,8 +227,10 @@ impl Node {
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         while let Some(own) = self.replica.apply_next(now, &mut self.batches) {
+            let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
             self.assignments(outputs);
+            self.settle(&committed);
         }
     }
 
@@ -225,6 +239,7 @@ impl Node {
         self.deltas.extend(self.replica.ledger().drain_deltas());
         for delta in self.deltas.drain(..) {
             self.worker.assignment(&delta);
+            let _ = self.relays.as_mut().map(|door| door.apply(&delta));
             let status = self.balancer.delta(&delta);
             debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
             if let Change::Activated { account, to, anchor, .. } = delta.change {

@@ -1,10 +1,11 @@
 //! What a node is made from: what all of a committee agree on, and what is the node's own.
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{Capacity, MigrationLedger, Request};
+use flamingo_core::protocol::{Capacity, MigrationLedger, RelayTable, Request};
 use flamingo_core::{Balancer, Committee, Digest, Params, PublicKey, SignatureScheme};
 
 use super::executor::Executor;
+use super::fault::Faults;
 use super::worker::Worker;
 use crate::scheme::Scheme;
 
@@ -37,4 +38,7 @@ pub struct Parts {
     pub executor: Executor,
     pub balancer: Balancer<Box<dyn MigrationPolicy>>,
     pub capacity: Capacity,
+    /// Where no client ever asks for a relay the node needs no door for it.
+    pub relays: Option<RelayTable<Scheme>>,
+    pub faults: Faults,
 }

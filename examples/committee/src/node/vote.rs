@@ -38,10 +38,11 @@ impl Node {
             Payload::Complete => {}
         }
         let batches = || header.body.payload.iter().filter_map(|digest| self.batches.get(digest));
-        let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
+        // A relayed copy counts for nobody: it names another than the author.
+        let requests = batches().flat_map(|batch| &batch.contents.transactions).map(|transaction| &transaction.request);
         let counted = requests.filter(|request| request.named == header.author && self.shared.is_signed(request));
         let accounts = counted.map(|request| request.account);
-        let all = batches().map(|batch| batch.transactions.len() as u64).sum();
+        let all = batches().map(|batch| batch.contents.requests() as u64).sum();
         let Header { author, round, body, .. } = header;
         let right = verify_counts(&body.load, all, accounts, *author, *round, &self.shared.params).is_ok();
         if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }

@@ -1,10 +1,11 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Phase, Scenario, Slow};
+use super::{Censor, Phase, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "balanced", "skew60", "skew90", "skew99", "exec90", "both90", "slow-one", "slow-f", "slow-f1", "shift", "overload",
+    "censor",
 ];
 
 const SWITCH_S: u64 = 60;
@@ -30,6 +31,7 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         phases: vec![even.clone()],
         slow: Vec::new(),
         corrupt: Vec::new(),
+        censors: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
     Some(match name {
@@ -54,6 +56,13 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             ..base
         },
         "overload" => Scenario { rate_tps: 160_000, ..base },
+        // At this rate a relay's gate is open again before an account's next request.
+        "censor" => Scenario {
+            phases: vec![even, skew(0)],
+            rate_tps: 40_000,
+            censors: vec![Censor { validator: validators.saturating_sub(1), percent: 10, at_s: switch_s }],
+            ..base
+        },
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use super::net::Micros;
-use crate::node::message::{Message, Transaction};
+use crate::node::message::{Message, RelayCopy, Transaction};
 
 #[derive(Debug)]
 pub struct Scheduled {
@@ -21,6 +21,11 @@ pub enum Event {
     Arrive {
         at: ValidatorId,
         transactions: Vec<Transaction>,
+    },
+    /// Requests reach a relay.
+    Relay {
+        at: ValidatorId,
+        copies: Vec<RelayCopy>,
     },
     /// Answers reach a region.
     Answer {

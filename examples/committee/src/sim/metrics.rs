@@ -26,18 +26,33 @@ struct Sums {
     migrations: u64,
 }
 
+/// Requests that took effect by way of a relay, at this scale; latencies from submission to commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relayed {
+    pub requests: u64,
+    /// Of all of them together.
+    pub latency_us: u64,
+    pub longest_us: u64,
+}
+
 /// Collects during a run.
 #[derive(Debug)]
 pub struct Metrics {
     bins: Vec<Sums>,
     migrations: u64,
+    relayed: Relayed,
     anchors: std::collections::BTreeSet<u64>,
 }
 
 impl Metrics {
     /// For a run of so many seconds; a last bin that is not whole is left out.
     pub fn new(seconds: u64) -> Self {
-        Self { bins: vec![Sums::default(); (seconds / BIN_S) as usize], migrations: 0, anchors: Default::default() }
+        Self {
+            bins: vec![Sums::default(); (seconds / BIN_S) as usize],
+            migrations: 0,
+            relayed: Relayed::default(),
+            anchors: Default::default(),
+        }
     }
 
     pub fn committed(&mut self, submitted: Micros, at: Micros) {
@@ -52,6 +67,19 @@ impl Metrics {
             bin.executed += 1;
             bin.e2e_latency_us += at - submitted;
         }
+    }
+
+    /// A committed request came by way of a relay.
+    pub fn relayed(&mut self, submitted: Micros, at: Micros) {
+        let latency_us = at - submitted;
+        self.relayed.requests += 1;
+        self.relayed.latency_us += latency_us;
+        self.relayed.longest_us = self.relayed.longest_us.max(latency_us);
+    }
+
+    /// The requests that took effect by way of a relay.
+    pub fn relays(&self) -> Relayed {
+        self.relayed
     }
 
     pub fn migrated(&mut self, anchor: u64, at: Micros) {

@@ -7,6 +7,7 @@ mod client;
 mod event;
 pub mod metrics;
 pub mod net;
+mod timer;
 mod workload;
 
 use std::cmp::Reverse;
@@ -17,7 +18,7 @@ use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
-use crate::node::message::{Message, Transaction};
+use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
 use crate::node::{Input, Node, Output, Refused};
 use answers::{Answers, RegionAnswers};
@@ -99,6 +100,12 @@ impl World {
         &self.metrics
     }
 
+    /// How old the oldest request without an answer is; nothing where clients have no timers, or have all answers.
+    pub fn oldest_open_us(&self) -> Option<Micros> {
+        let oldest = self.regions.iter().filter_map(|region| region.clients.oldest_submitted()).min();
+        oldest.map(|submitted| self.now - submitted)
+    }
+
     /// Whether a fault of the scenario has not happened: its time never came, or nothing was written after it.
     pub fn is_fault_pending(&mut self) -> bool {
         self.faults_due > 0 || self.nodes.iter_mut().any(|node| node.executor().is_fault_pending())
@@ -132,6 +139,7 @@ impl World {
         match event {
             Event::Tick { region } => self.tick(region),
             Event::Arrive { at, transactions } => self.step(at, Input::Requests(transactions)),
+            Event::Relay { at, copies } => self.step(at, Input::Relay(copies)),
             Event::Answer { region, answered, again } => self.answer(region, answered, again),
             Event::Deliver { to, from, message } => self.step(to, Input::Message { from, message }),
             Event::Writable { node } => self.step(node, Input::Writable),
@@ -159,7 +167,12 @@ impl World {
         let phase = self.config.scenario.phase(self.now / 1_000_000);
         let mut sent = Vec::new();
         self.regions[region].tick(self.now, TICK_US, phase, &mut sent);
+        let due = self.regions[region].clients.due(self.now, &mut sent);
         self.send_requests(region, sent);
+        for (relay, copies) in due {
+            let at = self.now + distance(region, relay.index());
+            self.schedule(at, Event::Relay { at: relay, copies });
+        }
         let records = self.regions[region].records();
         if !records.is_empty() {
             let home = ValidatorId(region as u16);
@@ -185,10 +198,11 @@ impl World {
 
     fn answer(&mut self, region: usize, answered: Vec<(AccountId, Nonce)>, again: Vec<Transaction>) {
         let mut sent = Vec::new();
+        let (now, clients) = (self.now, &mut self.regions[region].clients);
         for (account, nonce) in answered {
-            self.regions[region].clients.answered(account, nonce, &mut sent);
+            clients.answered(now, account, nonce, &mut sent);
         }
-        sent.extend(again.into_iter().map(|refused| self.regions[region].clients.again(refused)));
+        sent.extend(again.into_iter().map(|refused| clients.again(now, refused)));
         self.send_requests(region, sent);
     }
 
@@ -246,12 +260,17 @@ impl World {
     fn committed(&mut self, committed: CommittedBatch, answers: &mut Answers) {
         let CommittedBatch { batch, outcomes, executed } = committed;
         let mut executed = executed.into_iter();
-        for (transaction, outcome) in batch.transactions.iter().zip(outcomes) {
+        let Contents { transactions, relayed, .. } = &batch.contents;
+        let copies = relayed.iter().map(|copy| &copy.transaction);
+        for (transaction, outcome) in transactions.iter().chain(copies).zip(outcomes) {
             let Transaction { request, submitted, .. } = transaction;
             let region = self.region_of(request.account);
             match outcome {
-                Outcome::Executed => {
+                Outcome::Executed | Outcome::Relayed { .. } => {
                     self.metrics.committed(*submitted, self.now);
+                    if matches!(outcome, Outcome::Relayed { .. }) {
+                        self.metrics.relayed(*submitted, self.now);
+                    }
                     if let Some(at) = executed.next() {
                         self.metrics.executed(*submitted, at);
                     }
@@ -259,6 +278,9 @@ impl World {
                 }
                 Outcome::NoOp(Reason::NonceUsed | Reason::NonceTooOld) => {
                     answers.answered(region, request.account, request.nonce);
+                }
+                _ if request.named != batch.author => {
+                    // A copy that came to nothing: the client's timer runs on.
                 }
                 _ => answers.again(region, transaction.clone()),
             }

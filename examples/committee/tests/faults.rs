@@ -1,0 +1,93 @@
+//! Runs with faulty validators.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// One run that must succeed: what it printed, and its JSON.
+struct Run {
+    text: String,
+    json: Value,
+}
+
+impl Run {
+    fn new(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("result.json");
+        let base = ["run", "--scale", "1/100", "--json", file.to_str().unwrap()];
+        let arguments = [&base[..], arguments].concat();
+        let output = Command::new(env!("CARGO_BIN_EXE_committee")).args(&arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        assert_eq!(json["summary"]["state_roots_equal"], true, "{arguments:?}");
+        Self { text: String::from_utf8(output.stdout).unwrap(), json }
+    }
+
+    /// Of the line about relays: how many requests, the mean and the longest latency, and the oldest unanswered.
+    fn relayed(&self) -> [f64; 4] {
+        let line = self.text.lines().find(|line| line.contains("  relayed ")).unwrap();
+        let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        numbers.try_into().unwrap()
+    }
+
+    fn migrations(&self) -> u64 {
+        self.json["summary"]["migrations"].as_u64().unwrap()
+    }
+
+    /// A field of the bins from `from` to `until`, in seconds.
+    fn bins(&self, field: &str, from: u64, until: u64) -> Vec<f64> {
+        let bins = self.json["bins"].as_array().unwrap();
+        let within = bins.iter().filter(|bin| (from..until).contains(&bin["t_s"].as_u64().unwrap()));
+        within.map(|bin| bin[field].as_f64().unwrap()).collect()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Flamingo §4.3 (4): what a censoring assignee drops takes effect by way of relays, once and in bounded time, and
+/// nobody else notices. Without forced migration its victims stay with it.
+#[test]
+fn relays_serve_what_an_assignee_drops() {
+    let run = Run::new(&["--scenario", "censor", "--policy", "paper", "--switch", "30", "--seconds", "230"]);
+    let [relayed, mean_s, longest_s, oldest_open_s] = run.relayed();
+    assert_eq!(run.migrations(), 0);
+    // A tenth of a quarter of 400 requests a second, for 200 s.
+    assert!((1_500.0..2_100.0).contains(&relayed), "{relayed}");
+    // A timer, a batch and a commit; and, for the next request of the account, the gate of 40 rounds. The requests of
+    // one account wait for each other.
+    assert!(mean_s < 10.0 && longest_s < 60.0 && oldest_open_s < 60.0, "{}", run.text);
+    // All of them, each once.
+    let committed = mean(&run.bins("committed_tps", 60, 230));
+    assert!((39_800.0..40_200.0).contains(&committed), "{committed}");
+    // One in forty waits some seconds, and nobody else any longer.
+    let (before, after) = (run.bins("commit_latency_s", 10, 30), run.bins("commit_latency_s", 60, 230));
+    let expected = mean(&before) + mean_s / 40.0;
+    assert!(after.iter().all(|&latency| latency < expected + 0.1), "{after:?} against {expected}");
+}
+
+/// With forced migration (ours) an account leaves a censor after three effective relays in a row; then its requests
+/// are answered as anybody's.
+#[test]
+fn forced_migration_frees_the_censored() {
+    let run = Run::new(&["--scenario", "censor", "--switch", "30", "--seconds", "330"]);
+    // A tenth of 2,500 accounts. Hardly any asks fewer than three times in 300 s.
+    assert!((200..=300).contains(&run.migrations()), "{}", run.migrations());
+    let [relayed, _, longest_s, oldest_open_s] = run.relayed();
+    assert!((3 * run.migrations()) as f64 <= relayed && relayed < 1_100.0, "{relayed}");
+    assert!(longest_s < 60.0 && oldest_open_s < 10.0, "{}", run.text);
+    let (before, after) = (run.bins("commit_latency_s", 10, 30), run.bins("commit_latency_s", 300, 330));
+    assert!(mean(&after) < mean(&before) + 0.02, "{after:?} against {before:?}");
+}
+
+/// Relays and replicas verify the client's leave beside its request.
+#[test]
+fn signed_leaves_are_relayed() {
+    let scenario = ["--scenario", "censor", "--rate", "20000", "--switch", "10", "--seconds", "50"];
+    let run = Run::new(&[&scenario[..], &["--scale", "1/1000", "--signed"]].concat());
+    let [relayed, _, longest_s, _] = run.relayed();
+    assert!(relayed >= 5.0 && longest_s < 40.0, "{}", run.text);
+}
