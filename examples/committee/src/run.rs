@@ -17,6 +17,7 @@
 
 use std::path::Path;
 
+use flamingo_core::ValidatorId;
 use serde::Serialize;
 
 use crate::cli::RunArgs;
@@ -25,7 +26,7 @@ use crate::error::Failure;
 use crate::progress::Progress;
 use crate::scenario::{NAMES, Scenario, named};
 use crate::show::{self, columns, ktps};
-use crate::sim::metrics::{Bin, Relayed, Summary};
+use crate::sim::metrics::{Bin, Received, Relayed, Summary};
 use crate::sim::{Roots, World};
 
 /// What one run measured.
@@ -47,6 +48,9 @@ pub struct RunResult {
     /// Where clients have timers; for people.
     #[serde(skip)]
     pub relays: Option<RelayReport>,
+    /// Of the faulty receivers of the scenario; for people.
+    #[serde(skip)]
+    pub receivers: Vec<(u16, Received)>,
     pub summary: RunSummary,
 }
 
@@ -91,6 +95,8 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
     let oldest_open_us = world.oldest_open_us().unwrap_or(0);
     let relayed = world.metrics().relays();
     let relays = config.scenario.has_timers().then_some(RelayReport { relayed, oldest_open_us });
+    let receivers = config.scenario.receivers.iter().map(|receiver| receiver.validator);
+    let receivers = receivers.map(|v| (v, world.metrics().received(ValidatorId(v)))).collect();
     let roots = world.compare_roots();
     if world.is_fault_pending() {
         return Err(Failure::FaultNeverHappened { run: config.scenario.name });
@@ -112,6 +118,7 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         bins,
         roots,
         relays,
+        receivers,
         summary: RunSummary {
             measured,
             state_roots_equal: roots == Roots::Equal,
@@ -200,6 +207,7 @@ fn summary(result: &RunResult) -> String {
     }
     text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
     text += &result.relays.map_or_else(String::new, relays);
+    text.extend(result.receivers.iter().map(received));
     text += &format!("  state roots   {}\n", if *state_roots_equal { "equal" } else { "DIFFER" });
     text += &format!("  wall time     {wall_s:.1} s\n");
     text
@@ -212,6 +220,14 @@ fn relays(RelayReport { relayed, oldest_open_us }: RelayReport) -> String {
     format!(
         "  relayed       {requests} requests at this scale, {mean:.1} s on average and {longest:.1} s at most to commit; \
          oldest unanswered at the end {oldest:.1} s\n"
+    )
+}
+
+fn received((validator, received): &(u16, Received)) -> String {
+    let Received { moved, expired, excluded } = received;
+    format!(
+        "  receiver      v{validator}: {moved} moves accepted at this scale, {expired} evidences expired, {excluded} of \
+         them with exclusion\n"
     )
 }
 

@@ -5,7 +5,7 @@ mod fault;
 mod file;
 mod named;
 
-pub use fault::Censor;
+pub use fault::{Censor, FaultyReceiver};
 pub use file::ScenarioError;
 pub use named::{NAMES, named};
 
@@ -65,6 +65,7 @@ pub struct Scenario {
     pub slow: Vec<Slow>,
     pub corrupt: Vec<CorruptWrite>,
     pub censors: Vec<Censor>,
+    pub receivers: Vec<FaultyReceiver>,
 }
 
 impl Scenario {

@@ -25,11 +25,20 @@ impl Run {
         Self { text: String::from_utf8(output.stdout).unwrap(), json }
     }
 
-    /// Of the line about relays: how many requests, the mean and the longest latency, and the oldest unanswered.
+    /// The numbers in the line of the text that begins with `name`.
+    fn line(&self, name: &str) -> Vec<f64> {
+        let line = self.text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// How many requests were relayed, their mean and longest latency, and the oldest unanswered.
     fn relayed(&self) -> [f64; 4] {
-        let line = self.text.lines().find(|line| line.contains("  relayed ")).unwrap();
-        let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        numbers.try_into().unwrap()
+        self.line("relayed ").try_into().unwrap()
+    }
+
+    /// Of the faulty receiver: moves accepted, evidences expired, and those of them with exclusion.
+    fn received(&self) -> [f64; 3] {
+        self.line("receiver ").try_into().unwrap()
     }
 
     fn migrations(&self) -> u64 {
@@ -90,4 +99,31 @@ fn signed_leaves_are_relayed() {
     let run = Run::new(&[&scenario[..], &["--scale", "1/1000", "--signed"]].concat());
     let [relayed, _, longest_s, _] = run.relayed();
     assert!(relayed >= 5.0 && longest_s < 40.0, "{}", run.text);
+}
+
+/// A receiver that never accepts, or too late, is excluded account by account, and the others take what it was meant to
+/// take (Flamingo §4.3, expiry and exclusion).
+#[test]
+fn the_others_recover_without_a_faulty_receiver() {
+    for (scenario, policy) in [("receiver-silent", "recommended"), ("receiver-late", "paper")] {
+        let run = Run::new(&["--scenario", scenario, "--policy", policy, "--switch", "20", "--seconds", "250"]);
+        let [moved, expired, excluded] = run.received();
+        assert_eq!(moved, 0.0, "{scenario}");
+        assert!(expired > 100.0 && expired == excluded, "{scenario}: {expired} expired, {excluded} excluded");
+        assert!(run.migrations() > 1_000, "{scenario}: {}", run.migrations());
+        let back = run.json["summary"]["back_after_s"].as_u64();
+        assert!(back.is_some_and(|back| back <= 150), "{scenario}: {back:?}");
+    }
+}
+
+/// A receiver that is late by less than T_Π serves as any other.
+#[test]
+fn a_receiver_late_but_in_time_takes_its_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("early.toml");
+    let text = "name = \"early\"\nvalidators = 4\nrate = 110000\nseconds = 90\n[[phase]]\nfrom = 0\n\
+                [[phase]]\nfrom = 20\nskew = 90\n[[receiver]]\nvalidator = 3\nlate-rounds = 4\n";
+    std::fs::write(&file, text).unwrap();
+    let [moved, expired, _] = Run::new(&["--scenario", file.to_str().unwrap()]).received();
+    assert!(moved > 100.0 && expired == 0.0, "{moved} moved, {expired} expired");
 }

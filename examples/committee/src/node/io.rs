@@ -35,6 +35,11 @@ pub enum Output {
     Refused(Refused),
     /// A batch of this node committed and executed.
     Committed(CommittedBatch),
+    /// Evidence expired at the current place of the committed log; whether `to` is excluded for it.
+    Expired {
+        to: ValidatorId,
+        excluded: bool,
+    },
     /// An account changed its validator at the current place of the committed log.
     Moved {
         account: AccountId,

@@ -242,8 +242,10 @@ impl Node {
             let _ = self.relays.as_mut().map(|door| door.apply(&delta));
             let status = self.balancer.delta(&delta);
             debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
-            if let Change::Activated { account, to, anchor, .. } = delta.change {
-                outputs.push(Output::Moved { account, to, anchor });
+            match delta.change {
+                Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
+                Change::EvidenceExpired { to, excluded, .. } => outputs.push(Output::Expired { to, excluded }),
+                _ => {}
             }
         }
         let mut refused = Vec::new();
@@ -269,6 +271,8 @@ impl Node {
             return;
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
+
+        let acceptances = self.faults.accepts.pass(self.replica.head(), self.balancer.take_accept_list());
         let mut load = LoadFieldsBuilder::new();
         let available = std::mem::take(&mut self.available);
         for available in &available {
@@ -280,7 +284,7 @@ impl Node {
             load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
             capacity: self.capacity.take(),
             decisions: self.balancer.take_decision_list(),
-            acceptances: self.balancer.take_accept_list(),
+            acceptances,
         };
         let header = self.primary.propose(now, round, body, available);
         let claimed = self.batches.claim(&header, self.consensus.floor());

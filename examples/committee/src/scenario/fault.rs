@@ -14,6 +14,21 @@ pub struct Censor {
     pub at_s: u64,
 }
 
+/// A validator that does not accept in time the accounts that others decide to move to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultyReceiver {
+    pub validator: u16,
+    /// It sends each accept list only after so many committed rounds; never without.
+    pub late_rounds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct FileReceiver {
+    validator: Spanned<u64>,
+    late_rounds: Option<Spanned<u64>>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct FileCensor {
@@ -41,6 +56,25 @@ impl Checker<'_> {
         self.once("censor.validator", &validators, "each validator censors once")?;
         Ok(censors)
     }
+
+    pub(super) fn receivers(
+        &self,
+        raw: &[FileReceiver],
+        validators: u64,
+    ) -> Result<Vec<FaultyReceiver>, ScenarioError> {
+        let receiver = |receiver: &FileReceiver| {
+            let late = receiver.late_rounds.as_ref();
+            let late = late.map(|rounds| self.range("receiver.late-rounds", rounds, 1..10_001));
+            Ok(FaultyReceiver {
+                validator: self.range("receiver.validator", &receiver.validator, 0..validators)? as u16,
+                late_rounds: late.transpose()?,
+            })
+        };
+        let validators: Vec<_> = raw.iter().map(|receiver| &receiver.validator).collect();
+        let receivers = raw.iter().map(receiver).collect::<Result<_, ScenarioError>>()?;
+        self.once("receiver.validator", &validators, "each validator is a faulty receiver once")?;
+        Ok(receivers)
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +90,11 @@ mod tests {
         let scenario = Scenario::parse("x.toml", GOOD).unwrap();
         assert_eq!(scenario.censors, [Censor { validator: 3, percent: 10, at_s: 60 }]);
         assert!(scenario.has_timers());
+        let receivers = "[[receiver]]\nvalidator = 1\n[[receiver]]\nvalidator = 2\nlate-rounds = 13\n";
+        let scenario = Scenario::parse("x.toml", &format!("{GOOD}{receivers}")).unwrap();
+        let expected =
+            [(1, None), (2, Some(13))].map(|(validator, late_rounds)| FaultyReceiver { validator, late_rounds });
+        assert_eq!(scenario.receivers, expected);
     }
 
     /// What the documented example shows in comments is valid, too.
@@ -66,7 +105,7 @@ mod tests {
         let example = include_str!("../../scenarios/late-hotspot.toml");
         let text: Vec<&str> = example.lines().map(uncomment).collect();
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
-        assert_eq!((scenario.corrupt.len(), scenario.censors.len()), (1, 1));
+        assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 1));
     }
 
     #[test]
@@ -77,6 +116,14 @@ mod tests {
             (
                 format!("{GOOD}[[censor]]\nvalidator = 3\npercent = 9\nat = 0\n"),
                 "x.toml:10: censor.validator = 3 is not valid: each validator censors once",
+            ),
+            (
+                format!("{GOOD}[[receiver]]\nvalidator = 3\nlate-rounds = 0\n"),
+                "x.toml:11: receiver.late-rounds = 0 is not valid: it must be 1 to 10000",
+            ),
+            (
+                format!("{GOOD}[[receiver]]\nvalidator = 3\n[[receiver]]\nvalidator = 3\n"),
+                "x.toml:12: receiver.validator = 3 is not valid: each validator is a faulty receiver once",
             ),
         ] {
             let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();

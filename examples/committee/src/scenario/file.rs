@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::fault::FileCensor;
+use super::fault::{FileCensor, FileReceiver};
 use super::{CorruptWrite, Phase, Scenario, Slow};
 
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -49,6 +49,8 @@ struct File {
     corrupt_write: Vec<FileCorrupt>,
     #[serde(default)]
     censor: Vec<FileCensor>,
+    #[serde(default)]
+    receiver: Vec<FileReceiver>,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +109,7 @@ impl Scenario {
             slow: check.slow(&raw.slow, validators)?,
             corrupt: check.corrupt(&raw.corrupt_write, validators, seconds)?,
             censors: check.censors(&raw.censor, validators, seconds)?,
+            receivers: check.receivers(&raw.receiver, validators)?,
         })
     }
 }

@@ -1,17 +1,31 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Censor, Phase, Scenario, Slow};
+use super::{Censor, FaultyReceiver, Phase, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 12] = [
-    "balanced", "skew60", "skew90", "skew99", "exec90", "both90", "slow-one", "slow-f", "slow-f1", "shift", "overload",
+pub const NAMES: [&str; 14] = [
+    "balanced",
+    "skew60",
+    "skew90",
+    "skew99",
+    "exec90",
+    "both90",
+    "slow-one",
+    "slow-f",
+    "slow-f1",
+    "shift",
+    "overload",
     "censor",
+    "receiver-silent",
+    "receiver-late",
 ];
 
 const SWITCH_S: u64 = 60;
 const SECONDS: u64 = 460;
 const RATE_TPS: u64 = 110_000;
 const SLOW_MBPS: u64 = 200;
+/// More than T_Π, which is 12 committed rounds.
+const LATE_ROUNDS: u64 = 13;
 
 /// The scenario of that name for a committee of `validators`, its workload changing after `switch` seconds.
 pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenario> {
@@ -22,6 +36,7 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         let last = validators.saturating_sub(count)..validators;
         last.map(|validator| Slow { validator, worker_mbps: SLOW_MBPS }).collect()
     };
+    let last_receiver = |late_rounds| FaultyReceiver { validator: validators.saturating_sub(1), late_rounds };
     let base = Scenario {
         name: name.to_owned(),
         validators,
@@ -32,6 +47,7 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         slow: Vec::new(),
         corrupt: Vec::new(),
         censors: Vec::new(),
+        receivers: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
     Some(match name {
@@ -61,6 +77,16 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             phases: vec![even, skew(0)],
             rate_tps: 40_000,
             censors: vec![Censor { validator: validators.saturating_sub(1), percent: 10, at_s: switch_s }],
+            ..base
+        },
+        // With three validators for the load of four what has queued up drains slowly.
+        "receiver-silent" => {
+            Scenario { phases: vec![even, skew(90)], receivers: vec![last_receiver(None)], seconds: 600, ..base }
+        }
+        "receiver-late" => Scenario {
+            phases: vec![even, skew(90)],
+            receivers: vec![last_receiver(Some(LATE_ROUNDS))],
+            seconds: 600,
             ..base
         },
         _ => return None,

@@ -1,6 +1,6 @@
 //! Puts a committee together: keys, parameters, genesis, and one full set of Flamingo's parts per validator.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
@@ -24,7 +24,7 @@ use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
-use crate::node::fault::{Censor, Faults};
+use crate::node::fault::{Accepts, Censor, Faults};
 use crate::node::message::Transaction;
 use crate::node::{Node, Parts, Shared, Worker};
 use crate::scenario::Phase;
@@ -311,7 +311,13 @@ impl<'a> Builder<'a> {
             percent: censor.percent,
             seed: self.config.seed,
         });
-        Faults { censor }
+        let receiver = scenario.receivers.iter().find(|receiver| receiver.validator == me.0);
+        let accepts = match receiver.map(|receiver| receiver.late_rounds) {
+            None => Accepts::AtOnce,
+            Some(None) => Accepts::Never,
+            Some(Some(rounds)) => Accepts::Late { rounds, held: VecDeque::new() },
+        };
+        Faults { censor, accepts }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {

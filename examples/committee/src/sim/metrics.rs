@@ -6,6 +6,8 @@
 //!   in it, `None` where none does.
 //! - Rates are scaled back to full scale; counts of migrations are not (they are what happened).
 
+use flamingo_core::ValidatorId;
+
 use super::net::Micros;
 
 /// The width of a bin, in seconds.
@@ -35,12 +37,23 @@ pub struct Relayed {
     pub longest_us: u64,
 }
 
+/// What came of the evidence that named one receiver, at this scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Accepted in time: accounts that moved.
+    pub moved: u64,
+    pub expired: u64,
+    /// Expired with the receiver excluded for the account.
+    pub excluded: u64,
+}
+
 /// Collects during a run.
 #[derive(Debug)]
 pub struct Metrics {
     bins: Vec<Sums>,
     migrations: u64,
     relayed: Relayed,
+    receivers: std::collections::BTreeMap<ValidatorId, Received>,
     anchors: std::collections::BTreeSet<u64>,
 }
 
@@ -51,6 +64,7 @@ impl Metrics {
             bins: vec![Sums::default(); (seconds / BIN_S) as usize],
             migrations: 0,
             relayed: Relayed::default(),
+            receivers: Default::default(),
             anchors: Default::default(),
         }
     }
@@ -75,6 +89,16 @@ impl Metrics {
         self.relayed.requests += 1;
         self.relayed.latency_us += latency_us;
         self.relayed.longest_us = self.relayed.longest_us.max(latency_us);
+    }
+
+    /// What came of the evidence that named `receiver`, to be counted on.
+    pub fn receiver(&mut self, receiver: ValidatorId) -> &mut Received {
+        self.receivers.entry(receiver).or_default()
+    }
+
+    /// What came of the evidence that named `receiver`.
+    pub fn received(&self, receiver: ValidatorId) -> Received {
+        self.receivers.get(&receiver).copied().unwrap_or_default()
     }
 
     /// The requests that took effect by way of a relay.

@@ -236,6 +236,14 @@ impl World {
                 }
                 if node == ValidatorId(0) {
                     self.metrics.migrated(anchor.0, self.now);
+                    self.metrics.receiver(to).moved += 1;
+                }
+            }
+            Output::Expired { to, excluded } => {
+                if node == ValidatorId(0) {
+                    let receiver = self.metrics.receiver(to);
+                    receiver.expired += 1;
+                    receiver.excluded += u64::from(excluded);
                 }
             }
         }
