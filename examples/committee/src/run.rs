@@ -224,10 +224,10 @@ fn relays(RelayReport { relayed, oldest_open_us }: RelayReport) -> String {
 }
 
 fn received((validator, received): &(u16, Received)) -> String {
-    let Received { moved, expired, excluded } = received;
+    let Received { moved, expired, excluded, declined } = received;
     format!(
         "  receiver      v{validator}: {moved} moves accepted at this scale, {expired} evidences expired, {excluded} of \
-         them with exclusion\n"
+         them with exclusion, {declined} declined\n"
     )
 }
 

@@ -5,7 +5,7 @@ mod fault;
 mod file;
 mod named;
 
-pub use fault::{Censor, FaultyReceiver};
+pub use fault::{Answers, Censor, FaultyReceiver};
 pub use file::ScenarioError;
 pub use named::{NAMES, named};
 

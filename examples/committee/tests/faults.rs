@@ -36,8 +36,8 @@ impl Run {
         self.line("relayed ").try_into().unwrap()
     }
 
-    /// Of the faulty receiver: moves accepted, evidences expired, and those of them with exclusion.
-    fn received(&self) -> [f64; 3] {
+    /// Of the faulty receiver: moves accepted, evidences expired, those of them with exclusion, and evidences declined.
+    fn received(&self) -> [f64; 4] {
         self.line("receiver ").try_into().unwrap()
     }
 
@@ -107,8 +107,8 @@ fn signed_leaves_are_relayed() {
 fn the_others_recover_without_a_faulty_receiver() {
     for (scenario, policy) in [("receiver-silent", "recommended"), ("receiver-late", "paper")] {
         let run = Run::new(&["--scenario", scenario, "--policy", policy, "--switch", "20", "--seconds", "250"]);
-        let [moved, expired, excluded] = run.received();
-        assert_eq!(moved, 0.0, "{scenario}");
+        let [moved, expired, excluded, declined] = run.received();
+        assert_eq!((moved, declined), (0.0, 0.0), "{scenario}");
         assert!(expired > 100.0 && expired == excluded, "{scenario}: {expired} expired, {excluded} excluded");
         assert!(run.migrations() > 1_000, "{scenario}: {}", run.migrations());
         let back = run.json["summary"]["back_after_s"].as_u64();
@@ -124,6 +124,29 @@ fn a_receiver_late_but_in_time_takes_its_share() {
     let text = "name = \"early\"\nvalidators = 4\nrate = 110000\nseconds = 90\n[[phase]]\nfrom = 0\n\
                 [[phase]]\nfrom = 20\nskew = 90\n[[receiver]]\nvalidator = 3\nlate-rounds = 4\n";
     std::fs::write(&file, text).unwrap();
-    let [moved, expired, _] = Run::new(&["--scenario", file.to_str().unwrap()]).received();
+    let [moved, expired, ..] = Run::new(&["--scenario", file.to_str().unwrap()]).received();
     assert!(moved > 100.0 && expired == 0.0, "{moved} moved, {expired} expired");
+}
+
+/// A receiver that declines (ours) is not excluded for it, only for the accounts that come a second time and that it
+/// leaves unanswered. The others recover without it.
+#[test]
+fn the_others_recover_without_a_receiver_that_declines() {
+    let scenario = ["--scenario", "receiver-decline", "--policy", "paper", "--switch", "20", "--seconds", "250"];
+    let run = Run::new(&scenario);
+    let [moved, expired, excluded, declined] = run.received();
+    assert_eq!(moved, 0.0);
+    assert!(declined > 100.0 && declined >= expired && expired == excluded, "{}", run.text);
+    assert!(run.migrations() > 1_000, "{}", run.migrations());
+    let back = run.json["summary"]["back_after_s"].as_u64();
+    assert!(back.is_some_and(|back| back <= 150), "{back:?}");
+}
+
+/// Every replica verifies the declines of a receiver under its key.
+#[test]
+fn signed_declines_are_taken() {
+    let scenario = ["--scenario", "receiver-decline", "--rate", "80000", "--switch", "10", "--seconds", "40"];
+    let run = Run::new(&[&scenario[..], &["--scale", "1/1000", "--signed"]].concat());
+    let [moved, _, _, declined] = run.received();
+    assert!(moved == 0.0 && declined > 0.0, "{}", run.text);
 }

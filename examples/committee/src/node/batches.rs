@@ -82,7 +82,15 @@ mod tests {
     fn header(author: u16, round: u64, payload: Vec<Digest>) -> Header {
         let (author, params) = (ValidatorId(author), Params::new(RawParams::paper()).unwrap());
         let load = LoadFieldsBuilder::new().finish(author, Round(round), 0, LeaderRound(0), &params);
-        let body = HeaderBody { parents: vec![], payload, load, capacity: None, decisions: None, acceptances: None };
+        let body = HeaderBody {
+            parents: vec![],
+            payload,
+            load,
+            capacity: None,
+            decisions: None,
+            acceptances: None,
+            declines: vec![],
+        };
         Header::new(author, Round(round), body)
     }
 

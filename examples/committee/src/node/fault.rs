@@ -1,11 +1,12 @@
 //! What a faulty validator does wrong. Everything else it does as an honest one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::AcceptList;
-use flamingo_core::{AccountId, LeaderRound};
+use flamingo_core::protocol::{AcceptList, Decline, MigrationLedger};
+use flamingo_core::{AccountId, LeaderRound, Round, ValidatorId};
 
+use crate::scheme::{Key, Scheme};
 use crate::sim::net::Micros;
 
 /// The faults of one node; by default there are none.
@@ -39,6 +40,8 @@ pub enum Accepts {
     #[default]
     AtOnce,
     Never,
+    /// Declines the evidence of each account once, and never answers again.
+    Declines(Decliner),
     /// Each so many committed rounds after it was due.
     Late {
         rounds: u64,
@@ -51,7 +54,7 @@ impl Accepts {
     pub fn pass(&mut self, head: LeaderRound, list: Option<AcceptList>) -> Option<AcceptList> {
         match self {
             Self::AtOnce => list,
-            Self::Never => None,
+            Self::Never | Self::Declines(_) => None,
             Self::Late { rounds, held } => {
                 held.extend(list.map(|list| (LeaderRound(head.0 + *rounds), list)));
                 held.pop_front_if(|(from, _)| *from <= head).map(|(_, list)| list)
@@ -60,9 +63,33 @@ impl Accepts {
     }
 }
 
+/// A receiver that takes no account.
+#[derive(Debug)]
+pub struct Decliner {
+    key: Key,
+    /// The anchor whose evidence it declined, by account: the ledger takes one decline of each.
+    declined: BTreeMap<AccountId, Round>,
+}
+
+impl Decliner {
+    pub fn new(key: Key) -> Self {
+        Self { key, declined: BTreeMap::new() }
+    }
+
+    /// Declines what `due` would have accepted. The header may be lost, and then the same evidence comes again.
+    pub fn decline(&mut self, due: &AcceptList, ledger: &MigrationLedger<Scheme>, me: ValidatorId) -> Vec<Decline> {
+        let (declined, anchor) = (&mut self.declined, due.anchor());
+        let first = due.accounts().iter().filter(|account| *declined.entry(**account).or_insert(anchor) == anchor);
+        let live = first.flat_map(|&account| ledger.evidence(account).map(|(statement, _)| statement));
+        let mine = live.filter(|statement| statement.to == me && statement.anchor == anchor);
+        let sign = |statement| self.key.sign(&Decline::signing_bytes(&statement));
+        mine.map(|statement| Decline { statement, signature: sign(statement) }).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use flamingo_core::{Epoch, Round};
+    use flamingo_core::Epoch;
 
     use super::*;
 

@@ -40,6 +40,10 @@ pub enum Output {
         to: ValidatorId,
         excluded: bool,
     },
+    /// Evidence was declined at the current place of the committed log.
+    Declined {
+        by: ValidatorId,
+    },
     /// An account changed its validator at the current place of the committed log.
     Moved {
         account: AccountId,

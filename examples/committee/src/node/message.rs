@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Latency, RelayAuth, Request};
+use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, Latency, RelayAuth, Request};
 use flamingo_core::signal::LoadFields;
 use flamingo_core::{Digest, Round, ValidatorId};
 
@@ -136,11 +136,12 @@ pub struct HeaderBody {
     pub capacity: Option<Capacity>,
     pub decisions: Option<DecisionList>,
     pub acceptances: Option<AcceptList>,
+    pub declines: Vec<Decline>,
 }
 
 impl Header {
     pub fn new(author: ValidatorId, round: Round, body: HeaderBody) -> Self {
-        let HeaderBody { parents, payload, load, capacity, decisions, acceptances } = &body;
+        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines } = &body;
         let mut hasher = Hasher::new(Domain("committee/header"));
         hasher.u16(author.0).u64(round.0).u64(parents.len() as u64);
         for parent in parents {
@@ -164,7 +165,12 @@ impl Header {
                 hasher.bytes(bytes);
             });
         }
-        let record_bytes = records.iter().flatten().map(Vec::len).sum();
+        hasher.u64(declines.len() as u64);
+        for decline in declines {
+            hasher.bytes(&encoded(|out| decline.encode(out)));
+        }
+        let records: usize = records.iter().flatten().map(Vec::len).sum();
+        let record_bytes = records + declines.len() * Decline::ENCODED_LEN;
         let digest = hasher.finish();
         Self { author, round, digest, body, record_bytes }
     }

@@ -38,7 +38,7 @@ use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
-use fault::Faults;
+use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::{OwnHeader, Primary};
 use replica::{Checkpoint, Replica};
@@ -245,6 +245,7 @@ impl Node {
             match delta.change {
                 Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
                 Change::EvidenceExpired { to, excluded, .. } => outputs.push(Output::Expired { to, excluded }),
+                Change::EvidenceDeclined { to, .. } => outputs.push(Output::Declined { by: to }),
                 _ => {}
             }
         }
@@ -272,7 +273,12 @@ impl Node {
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
 
-        let acceptances = self.faults.accepts.pass(self.replica.head(), self.balancer.take_accept_list());
+        let due = self.balancer.take_accept_list();
+        let declines = match (&mut self.faults.accepts, &due) {
+            (Accepts::Declines(decliner), Some(due)) => decliner.decline(due, self.replica.ledger(), self.me),
+            _ => Vec::new(),
+        };
+        let acceptances = self.faults.accepts.pass(self.replica.head(), due);
         let mut load = LoadFieldsBuilder::new();
         let available = std::mem::take(&mut self.available);
         for available in &available {
@@ -285,6 +291,7 @@ impl Node {
             capacity: self.capacity.take(),
             decisions: self.balancer.take_decision_list(),
             acceptances,
+            declines,
         };
         let header = self.primary.propose(now, round, body, available);
         let claimed = self.batches.claim(&header, self.consensus.floor());

@@ -157,6 +157,9 @@ impl Replica {
         if let Some(acceptances) = &header.body.acceptances {
             let _ = self.apply(carrier, Object::Accepts(acceptances));
         }
+        for decline in &header.body.declines {
+            let _ = self.apply(carrier, Object::Decline(decline));
+        }
     }
 
     /// Applies a batch; returns where its effective transactions start in the unit, and all outcomes.

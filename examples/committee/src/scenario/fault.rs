@@ -18,8 +18,17 @@ pub struct Censor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultyReceiver {
     pub validator: u16,
-    /// It sends each accept list only after so many committed rounds; never without.
-    pub late_rounds: Option<u64>,
+    pub answers: Answers,
+}
+
+/// What a faulty receiver says to evidence that names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    Never,
+    /// It sends each accept list only after so many committed rounds.
+    Late(u64),
+    /// It declines, once per account, and is silent from then on.
+    Declines,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +36,8 @@ pub struct FaultyReceiver {
 pub(super) struct FileReceiver {
     validator: Spanned<u64>,
     late_rounds: Option<Spanned<u64>>,
+    #[serde(default)]
+    declines: bool,
 }
 
 #[derive(Deserialize)]
@@ -65,10 +76,17 @@ impl Checker<'_> {
         let receiver = |receiver: &FileReceiver| {
             let late = receiver.late_rounds.as_ref();
             let late = late.map(|rounds| self.range("receiver.late-rounds", rounds, 1..10_001));
-            Ok(FaultyReceiver {
-                validator: self.range("receiver.validator", &receiver.validator, 0..validators)? as u16,
-                late_rounds: late.transpose()?,
-            })
+            let answers = match (late.transpose()?, &receiver.late_rounds) {
+                (Some(rounds), Some(at)) if receiver.declines => {
+                    let valid = "one that declines sends no accept list".to_owned();
+                    return Err(self.invalid("receiver.late-rounds", at, rounds, valid));
+                }
+                (Some(rounds), _) => Answers::Late(rounds),
+                _ if receiver.declines => Answers::Declines,
+                _ => Answers::Never,
+            };
+            let validator = self.range("receiver.validator", &receiver.validator, 0..validators)? as u16;
+            Ok(FaultyReceiver { validator, answers })
         };
         let validators: Vec<_> = raw.iter().map(|receiver| &receiver.validator).collect();
         let receivers = raw.iter().map(receiver).collect::<Result<_, ScenarioError>>()?;
@@ -90,11 +108,11 @@ mod tests {
         let scenario = Scenario::parse("x.toml", GOOD).unwrap();
         assert_eq!(scenario.censors, [Censor { validator: 3, percent: 10, at_s: 60 }]);
         assert!(scenario.has_timers());
-        let receivers = "[[receiver]]\nvalidator = 1\n[[receiver]]\nvalidator = 2\nlate-rounds = 13\n";
+        let receivers = "[[receiver]]\nvalidator = 1\n[[receiver]]\nvalidator = 2\nlate-rounds = 13\n\
+                         [[receiver]]\nvalidator = 3\ndeclines = true\n";
         let scenario = Scenario::parse("x.toml", &format!("{GOOD}{receivers}")).unwrap();
-        let expected =
-            [(1, None), (2, Some(13))].map(|(validator, late_rounds)| FaultyReceiver { validator, late_rounds });
-        assert_eq!(scenario.receivers, expected);
+        let expected = [(1, Answers::Never), (2, Answers::Late(13)), (3, Answers::Declines)];
+        assert_eq!(scenario.receivers, expected.map(|(validator, answers)| FaultyReceiver { validator, answers }));
     }
 
     /// What the documented example shows in comments is valid, too.
@@ -105,7 +123,7 @@ mod tests {
         let example = include_str!("../../scenarios/late-hotspot.toml");
         let text: Vec<&str> = example.lines().map(uncomment).collect();
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
-        assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 1));
+        assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 2));
     }
 
     #[test]
@@ -124,6 +142,10 @@ mod tests {
             (
                 format!("{GOOD}[[receiver]]\nvalidator = 3\n[[receiver]]\nvalidator = 3\n"),
                 "x.toml:12: receiver.validator = 3 is not valid: each validator is a faulty receiver once",
+            ),
+            (
+                format!("{GOOD}[[receiver]]\nvalidator = 3\nlate-rounds = 9\ndeclines = true\n"),
+                "x.toml:11: receiver.late-rounds = 9 is not valid: one that declines sends no accept list",
             ),
         ] {
             let error = Scenario::parse("x.toml", &text).unwrap_err().to_string();

@@ -207,7 +207,7 @@ impl Checker<'_> {
         Err(self.invalid(field, value, got, valid))
     }
 
-    fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
+    pub(super) fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
         let line = self.text[..at.span().start].matches('\n').count() + 1;
         ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid }
     }

@@ -1,9 +1,9 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Censor, FaultyReceiver, Phase, Scenario, Slow};
+use super::{Answers, Censor, FaultyReceiver, Phase, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "balanced",
     "skew60",
     "skew90",
@@ -18,6 +18,7 @@ pub const NAMES: [&str; 14] = [
     "censor",
     "receiver-silent",
     "receiver-late",
+    "receiver-decline",
 ];
 
 const SWITCH_S: u64 = 60;
@@ -36,7 +37,6 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         let last = validators.saturating_sub(count)..validators;
         last.map(|validator| Slow { validator, worker_mbps: SLOW_MBPS }).collect()
     };
-    let last_receiver = |late_rounds| FaultyReceiver { validator: validators.saturating_sub(1), late_rounds };
     let base = Scenario {
         name: name.to_owned(),
         validators,
@@ -50,6 +50,13 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         receivers: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
+    // With three validators for the load of four what has queued up drains slowly.
+    let receiver = |answers| Scenario {
+        phases: vec![even.clone(), skew(90)],
+        receivers: vec![FaultyReceiver { validator: validators.saturating_sub(1), answers }],
+        seconds: 700,
+        ..base.clone()
+    };
     Some(match name {
         "balanced" => base,
         "skew60" => Scenario { phases: vec![even, skew(60)], ..base },
@@ -79,16 +86,9 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             censors: vec![Censor { validator: validators.saturating_sub(1), percent: 10, at_s: switch_s }],
             ..base
         },
-        // With three validators for the load of four what has queued up drains slowly.
-        "receiver-silent" => {
-            Scenario { phases: vec![even, skew(90)], receivers: vec![last_receiver(None)], seconds: 600, ..base }
-        }
-        "receiver-late" => Scenario {
-            phases: vec![even, skew(90)],
-            receivers: vec![last_receiver(Some(LATE_ROUNDS))],
-            seconds: 600,
-            ..base
-        },
+        "receiver-silent" => receiver(Answers::Never),
+        "receiver-late" => receiver(Answers::Late(LATE_ROUNDS)),
+        "receiver-decline" => receiver(Answers::Declines),
         _ => return None,
     })
 }

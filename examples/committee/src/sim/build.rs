@@ -24,10 +24,10 @@ use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
-use crate::node::fault::{Accepts, Censor, Faults};
+use crate::node::fault::{Accepts, Censor, Decliner, Faults};
 use crate::node::message::Transaction;
 use crate::node::{Node, Parts, Shared, Worker};
-use crate::scenario::Phase;
+use crate::scenario::{Answers, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
 const EPOCH: Epoch = Epoch(1);
@@ -312,10 +312,14 @@ impl<'a> Builder<'a> {
             seed: self.config.seed,
         });
         let receiver = scenario.receivers.iter().find(|receiver| receiver.validator == me.0);
-        let accepts = match receiver.map(|receiver| receiver.late_rounds) {
+        let accepts = match receiver.map(|receiver| receiver.answers) {
             None => Accepts::AtOnce,
-            Some(None) => Accepts::Never,
-            Some(Some(rounds)) => Accepts::Late { rounds, held: VecDeque::new() },
+            Some(Answers::Never) => Accepts::Never,
+            Some(Answers::Late(rounds)) => Accepts::Late { rounds, held: VecDeque::new() },
+            Some(Answers::Declines) => {
+                let key = Key::derive(self.scheme, self.config.seed, "validator", u64::from(me.0));
+                Accepts::Declines(Decliner::new(key))
+            }
         };
         Faults { censor, accepts }
     }

@@ -45,6 +45,7 @@ pub struct Received {
     pub expired: u64,
     /// Expired with the receiver excluded for the account.
     pub excluded: u64,
+    pub declined: u64,
 }
 
 /// Collects during a run.

@@ -239,6 +239,11 @@ impl World {
                     self.metrics.receiver(to).moved += 1;
                 }
             }
+            Output::Declined { by } => {
+                if node == ValidatorId(0) {
+                    self.metrics.receiver(by).declined += 1;
+                }
+            }
             Output::Expired { to, excluded } => {
                 if node == ValidatorId(0) {
                     let receiver = self.metrics.receiver(to);
