@@ -245,3 +245,35 @@ impl Message {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flamingo_core::{AccountId, Epoch, Nonce, SignatureBytes};
+
+    use super::*;
+
+    /// A relayed copy weighs a transaction and its leave; with another leave the batch is another one.
+    #[test]
+    fn copies_are_charged_and_hashed() {
+        let request = Request {
+            epoch: Epoch(1),
+            account: AccountId(7),
+            nonce: Nonce(3),
+            named: ValidatorId(2),
+            operation: Operation::Balance.digest(),
+            signature: SignatureBytes([0; 64]),
+        };
+        let transaction = Transaction { request, operation: Operation::Balance, submitted: 0 };
+        let batch = |signature: Option<u8>| {
+            let copy = signature.map(|byte| {
+                let auth = RelayAuth { signature: SignatureBytes([byte; 64]), ..RelayAuth::unsigned(&request) };
+                RelayCopy { transaction: transaction.clone(), auth }
+            });
+            let relayed = copy.into_iter().collect();
+            Batch::new(ValidatorId(0), 0, Contents { relayed, ..Contents::default() })
+        };
+        let (empty, one, other) = (batch(None), batch(Some(1)), batch(Some(2)));
+        assert_eq!(one.wire_bytes() - empty.wire_bytes(), TRANSACTION_WIRE_BYTES + RelayAuth::ENCODED_LEN as u64);
+        assert!(one.digest != other.digest && one.digest != empty.digest);
+    }
+}

@@ -1,9 +1,9 @@
 //! The node as a relay: it takes in copies of requests that their assignee leaves unanswered, and its door hears what
 //! became of them.
 //!
-//! A batch whose header came to nothing goes into the next header as it is, with the copies in it. So none of them comes
-//! back here, and each is pending until it is committed. A client whose copy is refused hears nothing: its timer runs
-//! on.
+//! A batch whose header came to nothing goes into the next header as it is, with the copies in it. So none of them
+//! comes back here, and each is pending until it is committed. A client whose copy is refused hears nothing: its timer
+//! runs on.
 
 use std::rc::Rc;
 
