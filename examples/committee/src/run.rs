@@ -17,6 +17,7 @@
 
 use std::path::Path;
 
+use flamingo_core::ValidatorId;
 use serde::Serialize;
 
 use crate::cli::RunArgs;
@@ -25,7 +26,7 @@ use crate::error::Failure;
 use crate::progress::Progress;
 use crate::scenario::{NAMES, Scenario, named};
 use crate::show::{self, columns, ktps};
-use crate::sim::metrics::{Bin, Summary};
+use crate::sim::metrics::{Bin, Received, Relayed, Summary};
 use crate::sim::{Roots, World};
 
 /// What one run measured.
@@ -44,7 +45,21 @@ pub struct RunResult {
     pub bins: Vec<Bin>,
     #[serde(skip)]
     pub roots: Roots,
+    /// Where clients have timers; for people.
+    #[serde(skip)]
+    pub relays: Option<RelayReport>,
+    /// Of the faulty receivers of the scenario; for people.
+    #[serde(skip)]
+    pub receivers: Vec<(u16, Received)>,
     pub summary: RunSummary,
+}
+
+/// What became of requests that their assignee left unanswered.
+#[derive(Clone, Copy, Debug)]
+pub struct RelayReport {
+    pub relayed: Relayed,
+    /// The age of the oldest request without an answer at the end of the run.
+    pub oldest_open_us: u64,
 }
 
 /// The summary with what only the whole run can say.
@@ -77,6 +92,11 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
     let started = std::time::Instant::now();
     let mut world = World::new(config.clone())?;
     world.run(|second| progress.set(second));
+    let oldest_open_us = world.oldest_open_us().unwrap_or(0);
+    let relayed = world.metrics().relays();
+    let relays = config.scenario.has_timers().then_some(RelayReport { relayed, oldest_open_us });
+    let receivers = config.scenario.receivers.iter().map(|receiver| receiver.validator);
+    let receivers = receivers.map(|v| (v, world.metrics().received(ValidatorId(v)))).collect();
     let roots = world.compare_roots();
     if world.is_fault_pending() {
         return Err(Failure::FaultNeverHappened { run: config.scenario.name });
@@ -97,6 +117,8 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         switch_s,
         bins,
         roots,
+        relays,
+        receivers,
         summary: RunSummary {
             measured,
             state_roots_equal: roots == Roots::Equal,
@@ -184,9 +206,29 @@ fn summary(result: &RunResult) -> String {
         text += &format!("  back, e2e     throughput {executed_back}, latency {e2e} after the switch\n");
     }
     text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
+    text += &result.relays.map_or_else(String::new, relays);
+    text.extend(result.receivers.iter().map(received));
     text += &format!("  state roots   {}\n", if *state_roots_equal { "equal" } else { "DIFFER" });
     text += &format!("  wall time     {wall_s:.1} s\n");
     text
+}
+
+fn relays(RelayReport { relayed, oldest_open_us }: RelayReport) -> String {
+    let seconds = |us: u64| us as f64 / 1e6;
+    let mean = seconds(relayed.latency_us.checked_div(relayed.requests).unwrap_or(0));
+    let (requests, longest, oldest) = (relayed.requests, seconds(relayed.longest_us), seconds(oldest_open_us));
+    format!(
+        "  relayed       {requests} requests at this scale, {mean:.1} s on average and {longest:.1} s at most to commit; \
+         oldest unanswered at the end {oldest:.1} s\n"
+    )
+}
+
+fn received((validator, received): &(u16, Received)) -> String {
+    let Received { moved, expired, excluded, declined } = received;
+    format!(
+        "  receiver      v{validator}: {moved} moves accepted at this scale, {expired} evidences expired, {excluded} of \
+         them with exclusion, {declined} declined\n"
+    )
 }
 
 /// A note about validators whose executor workers cannot carry the offered rate, whoever schedules.

@@ -1,9 +1,11 @@
 //! What happens in a run: who offers how much load when, which links are slow, and what goes wrong. Scenarios are
 //! named (the paper's workload frame) or read from a file.
 
+mod fault;
 mod file;
 mod named;
 
+pub use fault::{Answers, Censor, FaultyReceiver};
 pub use file::ScenarioError;
 pub use named::{NAMES, named};
 
@@ -62,6 +64,8 @@ pub struct Scenario {
     pub phases: Vec<Phase>,
     pub slow: Vec<Slow>,
     pub corrupt: Vec<CorruptWrite>,
+    pub censors: Vec<Censor>,
+    pub receivers: Vec<FaultyReceiver>,
 }
 
 impl Scenario {
@@ -69,6 +73,11 @@ impl Scenario {
     pub fn phase(&self, second: u64) -> &Phase {
         let after = self.phases.partition_point(|phase| phase.from_s <= second);
         &self.phases[after - 1]
+    }
+
+    /// Whether clients have timers, and ask relays when these run out.
+    pub fn has_timers(&self) -> bool {
+        !self.censors.is_empty()
     }
 
     /// When the first change of workload comes, in seconds: what recovery is counted from.

@@ -76,13 +76,21 @@ mod tests {
     use flamingo_core::signal::LoadFieldsBuilder;
     use flamingo_core::{LeaderRound, Params, RawParams, ValidatorId};
 
-    use super::super::message::HeaderBody;
+    use super::super::message::{Contents, HeaderBody};
     use super::*;
 
     fn header(author: u16, round: u64, payload: Vec<Digest>) -> Header {
         let (author, params) = (ValidatorId(author), Params::new(RawParams::paper()).unwrap());
         let load = LoadFieldsBuilder::new().finish(author, Round(round), 0, LeaderRound(0), &params);
-        let body = HeaderBody { parents: vec![], payload, load, capacity: None, decisions: None, acceptances: None };
+        let body = HeaderBody {
+            parents: vec![],
+            payload,
+            load,
+            capacity: None,
+            decisions: None,
+            acceptances: None,
+            declines: vec![],
+        };
         Header::new(author, Round(round), body)
     }
 
@@ -91,7 +99,7 @@ mod tests {
     #[test]
     fn a_batch_counts_once() {
         let mut store = BatchStore::default();
-        let batch = Rc::new(Batch::new(ValidatorId(1), 0, Vec::new(), Vec::new()));
+        let batch = Rc::new(Batch::new(ValidatorId(1), 0, Contents::default()));
         let digest = batch.digest;
         let floor = Round(0);
         assert_eq!(store.claim(&header(1, 5, vec![digest]), floor), Payload::Missing(digest));

@@ -7,7 +7,7 @@
 //! What the reports call executed follows from these clocks alone.
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::{AccountId, Digest, ValidatorId};
+use flamingo_core::{AccountId, Digest, Nonce, ValidatorId};
 use flamingo_sched::{OrderPreserving, Plan, TxnBatch};
 
 use super::smallbank::{Balances, OPENING, Operation};
@@ -41,10 +41,11 @@ pub struct Executor {
     corrupt_next_write: Option<ValidatorId>,
 }
 
-/// An operation by an account: what the executor needs of a transaction.
+/// A request that takes effect: who asks, and for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Effective {
     pub account: AccountId,
+    pub nonce: Nonce,
     pub operation: Operation,
 }
 
@@ -79,7 +80,7 @@ impl Executor {
     pub fn run(&mut self, committed: Micros, transactions: &[Effective], executed: &mut Vec<Micros>) {
         for unit in transactions.chunks(UNIT_TRANSACTIONS) {
             self.batch.clear();
-            for Effective { account, operation } in unit {
+            for Effective { account, operation, .. } in unit {
                 push(&mut self.batch, *account, operation);
             }
             self.scheduler.schedule(&self.batch, &mut self.plan).expect("keys are accounts of this committee");

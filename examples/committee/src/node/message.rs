@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Latency, Request};
+use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, Latency, RelayAuth, Request};
 use flamingo_core::signal::LoadFields;
 use flamingo_core::{Digest, Round, ValidatorId};
 
@@ -46,38 +46,73 @@ pub struct Transaction {
     pub submitted: Micros,
 }
 
+/// A copy of a request that its assignee left unanswered, with the client's leave to relay it.
+#[derive(Clone, Debug)]
+pub struct RelayCopy {
+    pub transaction: Transaction,
+    pub auth: RelayAuth,
+}
+
+/// What goes into a batch.
+#[derive(Debug, Default)]
+pub struct Contents {
+    pub transactions: Vec<Transaction>,
+    pub relayed: Vec<RelayCopy>,
+    pub latencies: Vec<Latency>,
+}
+
+impl Contents {
+    pub fn is_empty(&self) -> bool {
+        self.requests() == 0 && self.latencies.is_empty()
+    }
+
+    /// How many requests there are, copies included.
+    pub fn requests(&self) -> usize {
+        self.transactions.len() + self.relayed.len()
+    }
+}
+
 /// What one worker broadcasts at a time.
 #[derive(Debug)]
 pub struct Batch {
     pub author: ValidatorId,
     pub digest: Digest,
-    pub transactions: Vec<Transaction>,
-    pub latencies: Vec<Latency>,
+    pub contents: Contents,
+    /// The encoded size of leaves and latency records.
     record_bytes: u64,
 }
 
 impl Batch {
     /// `sequence` numbers the author's batches; with it no two batches have one digest.
-    pub fn new(author: ValidatorId, sequence: u64, transactions: Vec<Transaction>, latencies: Vec<Latency>) -> Self {
+    pub fn new(author: ValidatorId, sequence: u64, contents: Contents) -> Self {
+        let Contents { transactions, relayed, latencies } = &contents;
         let mut hasher = Hasher::new(Domain("committee/batch"));
         hasher.u16(author.0).u64(sequence).u64(transactions.len() as u64);
-        for Transaction { request, .. } in &transactions {
+        let hash_request = |hasher: &mut Hasher, request: &Request| {
             hasher.u64(request.account.0).u64(request.nonce.0).u16(request.named.0);
             hasher.digest(&request.operation).raw(request.signature.as_bytes());
-        }
+        };
+        transactions.iter().for_each(|transaction| hash_request(&mut hasher, &transaction.request));
         let mut record_bytes = 0;
+        hasher.u64(relayed.len() as u64);
+        for RelayCopy { transaction, auth } in relayed {
+            hash_request(&mut hasher, &transaction.request);
+            let bytes = encoded(|out| auth.encode(out));
+            record_bytes += bytes.len() as u64;
+            hasher.bytes(&bytes);
+        }
         hasher.u64(latencies.len() as u64);
-        for record in &latencies {
+        for record in latencies {
             let bytes = encoded(|out| record.encode(out));
             record_bytes += bytes.len() as u64;
             hasher.bytes(&bytes);
         }
         let digest = hasher.finish();
-        Self { author, digest, transactions, latencies, record_bytes }
+        Self { author, digest, contents, record_bytes }
     }
 
     fn wire_bytes(&self) -> u64 {
-        FRAME_BYTES + self.transactions.len() as u64 * TRANSACTION_WIRE_BYTES + self.record_bytes
+        FRAME_BYTES + self.contents.requests() as u64 * TRANSACTION_WIRE_BYTES + self.record_bytes
     }
 }
 
@@ -101,11 +136,12 @@ pub struct HeaderBody {
     pub capacity: Option<Capacity>,
     pub decisions: Option<DecisionList>,
     pub acceptances: Option<AcceptList>,
+    pub declines: Vec<Decline>,
 }
 
 impl Header {
     pub fn new(author: ValidatorId, round: Round, body: HeaderBody) -> Self {
-        let HeaderBody { parents, payload, load, capacity, decisions, acceptances } = &body;
+        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines } = &body;
         let mut hasher = Hasher::new(Domain("committee/header"));
         hasher.u16(author.0).u64(round.0).u64(parents.len() as u64);
         for parent in parents {
@@ -129,7 +165,12 @@ impl Header {
                 hasher.bytes(bytes);
             });
         }
-        let record_bytes = records.iter().flatten().map(Vec::len).sum();
+        hasher.u64(declines.len() as u64);
+        for decline in declines {
+            hasher.bytes(&encoded(|out| decline.encode(out)));
+        }
+        let records: usize = records.iter().flatten().map(Vec::len).sum();
+        let record_bytes = records + declines.len() * Decline::ENCODED_LEN;
         let digest = hasher.finish();
         Self { author, round, digest, body, record_bytes }
     }
@@ -202,5 +243,37 @@ impl Message {
             Self::Vote { .. } => FRAME_BYTES + DIGEST_BYTES + SIGNATURE_BYTES,
             Self::Certificate(certificate) => certificate.wire_bytes(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flamingo_core::{AccountId, Epoch, Nonce, SignatureBytes};
+
+    use super::*;
+
+    /// A relayed copy weighs a transaction and its leave; with another leave the batch is another one.
+    #[test]
+    fn copies_are_charged_and_hashed() {
+        let request = Request {
+            epoch: Epoch(1),
+            account: AccountId(7),
+            nonce: Nonce(3),
+            named: ValidatorId(2),
+            operation: Operation::Balance.digest(),
+            signature: SignatureBytes([0; 64]),
+        };
+        let transaction = Transaction { request, operation: Operation::Balance, submitted: 0 };
+        let batch = |signature: Option<u8>| {
+            let copy = signature.map(|byte| {
+                let auth = RelayAuth { signature: SignatureBytes([byte; 64]), ..RelayAuth::unsigned(&request) };
+                RelayCopy { transaction: transaction.clone(), auth }
+            });
+            let relayed = copy.into_iter().collect();
+            Batch::new(ValidatorId(0), 0, Contents { relayed, ..Contents::default() })
+        };
+        let (empty, one, other) = (batch(None), batch(Some(1)), batch(Some(2)));
+        assert_eq!(one.wire_bytes() - empty.wire_bytes(), TRANSACTION_WIRE_BYTES + RelayAuth::ENCODED_LEN as u64);
+        assert!(one.digest != other.digest && one.digest != empty.digest);
     }
 }

@@ -10,20 +10,27 @@ mod batches;
 pub mod consensus;
 mod dag;
 pub mod executor;
+pub mod fault;
+mod io;
 pub mod message;
+mod parts;
 mod primary;
+mod relay;
 pub mod replica;
 pub mod smallbank;
+mod vote;
 mod worker;
 
 use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, Latency, MigrationLedger, Request};
-use flamingo_core::signal::{CertificateView, LoadFieldsBuilder, verify_counts};
-use flamingo_core::{AccountId, Balancer, Committee, Digest, Params, PublicKey, Round, SignatureScheme, ValidatorId};
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable};
+use flamingo_core::signal::{CertificateView, LoadFieldsBuilder};
+use flamingo_core::{Balancer, ValidatorId};
 
+pub use io::{Input, Output};
 pub use message::Lane;
+pub use parts::{Parts, Shared};
 pub use worker::{Refused, Worker};
 
 use crate::scheme::Scheme;
@@ -31,64 +38,11 @@ use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use consensus::Consensus;
 use executor::Executor;
+use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::{OwnHeader, Primary};
-use replica::{Checkpoint, CommittedBatch, Replica};
+use replica::{Checkpoint, Replica};
 use worker::Available;
-
-/// What can happen to a node.
-#[derive(Debug)]
-pub enum Input {
-    /// Clients' requests at the worker.
-    Requests(Vec<Transaction>),
-    /// Clients' latency records at the worker.
-    Latencies(Vec<Latency>),
-    /// A peer's message.
-    Message { from: ValidatorId, message: Message },
-    /// The worker's egress is empty.
-    Writable,
-    /// The time [`Node::wake_at`] named has come.
-    Wake,
-}
-
-/// What a node does.
-#[derive(Debug)]
-pub enum Output {
-    Send {
-        to: ValidatorId,
-        message: Message,
-    },
-    /// A request goes back to its client.
-    Refused(Refused),
-    /// A batch of this node committed and executed.
-    Committed(CommittedBatch),
-    /// An account changed its validator at the current place of the committed log.
-    Moved {
-        account: AccountId,
-        to: ValidatorId,
-        anchor: Round,
-    },
-}
-
-/// What every node of a committee agrees on.
-#[derive(Debug)]
-pub struct Shared {
-    pub committee: Committee,
-    pub params: Params,
-    pub leader_seed: Digest,
-    pub batch_bytes: u64,
-    pub scheme: Scheme,
-    /// Of every account, in order: what the genesis sub-DAG admits.
-    pub account_keys: Vec<PublicKey>,
-}
-
-impl Shared {
-    /// Whether a request bears its account's signature: what makes it count for a voter.
-    fn is_signed(&self, request: &Request) -> bool {
-        let key = self.account_keys.get(request.account.0 as usize);
-        key.is_some_and(|key| self.scheme.verify(key, &request.signing_bytes(), &request.signature))
-    }
-}
 
 /// One validator.
 pub struct Node {
@@ -107,23 +61,14 @@ pub struct Node {
     /// Declared in the first header.
     capacity: Option<Capacity>,
     writable: bool,
+    relays: Option<RelayTable<Scheme>>,
+    faults: Faults,
     deltas: Vec<AssignmentDelta>,
-}
-
-/// The parts a node is put together from.
-pub struct Parts {
-    pub worker: Worker,
-    pub ledger: MigrationLedger<Scheme>,
-    /// The log index after the genesis objects `ledger` has applied.
-    pub next_index: u64,
-    pub executor: Executor,
-    pub balancer: Balancer<Box<dyn MigrationPolicy>>,
-    pub capacity: Capacity,
 }
 
 impl Node {
     pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
-        let Parts { worker, ledger, next_index, executor, balancer, capacity } = parts;
+        let Parts { worker, ledger, next_index, executor, balancer, capacity, relays, faults } = parts;
         Self {
             me,
             primary: Primary::new(me, shared.committee.len()),
@@ -137,6 +82,8 @@ impl Node {
             available: Vec::new(),
             capacity: Some(capacity),
             writable: true,
+            relays,
+            faults,
             deltas: Vec::new(),
         }
     }
@@ -145,6 +92,7 @@ impl Node {
     pub fn step(&mut self, now: Micros, input: Input, outputs: &mut Vec<Output>) {
         match input {
             Input::Requests(transactions) => self.requests(now, transactions, outputs),
+            Input::Relay(copies) => self.relay(now, copies),
             Input::Latencies(records) => self.worker.publish(now, records),
             Input::Message { from, message } => self.message(now, from, message, outputs),
             Input::Writable => self.writable = true,
@@ -176,7 +124,10 @@ impl Node {
         self.replica.executor()
     }
 
-    fn requests(&mut self, now: Micros, transactions: Vec<Transaction>, outputs: &mut Vec<Output>) {
+    fn requests(&mut self, now: Micros, mut transactions: Vec<Transaction>, outputs: &mut Vec<Output>) {
+        if let Some(censor) = &self.faults.censor {
+            transactions.retain(|transaction| !censor.drops(now, transaction.request.account));
+        }
         let mut refused = Vec::new();
         self.worker.submit(now, transactions, &mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
@@ -224,54 +175,6 @@ impl Node {
     fn header(&mut self, header: Rc<Header>, outputs: &mut Vec<Output>) {
         self.unchecked.push(header);
         self.check_headers(outputs);
-    }
-
-    /// Votes for every header whose payload and parents are here and whose counts are right.
-    fn check_headers(&mut self, outputs: &mut Vec<Output>) {
-        for header in std::mem::take(&mut self.unchecked) {
-            match self.check(&header) {
-                Check::Vote => {
-                    let message = Message::Vote { header: header.digest };
-                    outputs.push(Output::Send { to: header.author, message });
-                }
-                Check::Later => self.unchecked.push(header),
-                Check::Refuse => {}
-            }
-        }
-    }
-
-    fn check(&mut self, header: &Header) -> Check {
-        let floor = self.consensus.floor();
-        let passed = header.round < floor || self.primary.dag().get(header.vertex()).is_some();
-        if passed || !self.has_sound_parents(header) {
-            return Check::Refuse;
-        }
-        if self.primary.dag().missing_parent(&header.body.parents).is_some() {
-            return Check::Later;
-        }
-        match self.batches.claim(header, floor) {
-            Payload::Missing(_) => return Check::Later,
-            Payload::Foreign(_) => return Check::Refuse,
-            Payload::Complete => {}
-        }
-        let batches = || header.body.payload.iter().filter_map(|digest| self.batches.get(digest));
-        let requests = batches().flat_map(|batch| &batch.transactions).map(|transaction| &transaction.request);
-        let counted = requests.filter(|request| request.named == header.author && self.shared.is_signed(request));
-        let accounts = counted.map(|request| request.account);
-        let all = batches().map(|batch| batch.transactions.len() as u64).sum();
-        let Header { author, round, body, .. } = header;
-        let right = verify_counts(&body.load, all, accounts, *author, *round, &self.shared.params).is_ok();
-        if right && self.primary.vote(header, floor) { Check::Vote } else { Check::Refuse }
-    }
-
-    /// Parents in order, each once, all of earlier rounds, and a quorum of the round before. Round 0 has no headers.
-    fn has_sound_parents(&self, header: &Header) -> bool {
-        let Some(previous) = header.round.before(1) else { return false };
-        let in_order =
-            header.body.parents.is_sorted_by(|a, b| a < b) && header.body.parents.iter().all(|p| p.round <= previous);
-        let stake = |author| self.shared.committee.stake(author);
-        let direct: u64 = header.body.parents.iter().filter(|p| p.round == previous).map(|p| stake(p.author)).sum();
-        in_order && (previous == Round(0) || direct >= self.shared.committee.quorum())
     }
 
     /// A certificate: into the DAG, the tracking window and the commit rule.
@@ -324,8 +227,10 @@ impl Node {
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         while let Some(own) = self.replica.apply_next(now, &mut self.batches) {
+            let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
             self.assignments(outputs);
+            self.settle(&committed);
         }
     }
 
@@ -334,10 +239,14 @@ impl Node {
         self.deltas.extend(self.replica.ledger().drain_deltas());
         for delta in self.deltas.drain(..) {
             self.worker.assignment(&delta);
+            let _ = self.relays.as_mut().map(|door| door.apply(&delta));
             let status = self.balancer.delta(&delta);
             debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
-            if let Change::Activated { account, to, anchor, .. } = delta.change {
-                outputs.push(Output::Moved { account, to, anchor });
+            match delta.change {
+                Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
+                Change::EvidenceExpired { to, excluded, .. } => outputs.push(Output::Expired { to, excluded }),
+                Change::EvidenceDeclined { to, .. } => outputs.push(Output::Declined { by: to }),
+                _ => {}
             }
         }
         let mut refused = Vec::new();
@@ -363,6 +272,13 @@ impl Node {
             return;
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
+
+        let due = self.balancer.take_accept_list();
+        let declines = match (&mut self.faults.accepts, &due) {
+            (Accepts::Declines(decliner), Some(due)) => decliner.decline(due, self.replica.ledger(), self.me),
+            _ => Vec::new(),
+        };
+        let acceptances = self.faults.accepts.pass(self.replica.head(), due);
         let mut load = LoadFieldsBuilder::new();
         let available = std::mem::take(&mut self.available);
         for available in &available {
@@ -374,7 +290,8 @@ impl Node {
             load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
             capacity: self.capacity.take(),
             decisions: self.balancer.take_decision_list(),
-            acceptances: self.balancer.take_accept_list(),
+            acceptances,
+            declines,
         };
         let header = self.primary.propose(now, round, body, available);
         let claimed = self.batches.claim(&header, self.consensus.floor());
@@ -386,12 +303,4 @@ impl Node {
         let peers = self.shared.committee.validators().filter(|&peer| peer != self.me);
         outputs.extend(peers.map(|to| Output::Send { to, message: message() }));
     }
-}
-
-/// What a voter does with a header.
-enum Check {
-    Vote,
-    /// Something it refers to is not here yet.
-    Later,
-    Refuse,
 }

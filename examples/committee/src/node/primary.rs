@@ -148,8 +148,15 @@ mod tests {
     fn propose(primary: &mut Primary, round: u64) -> Rc<Header> {
         let params = Params::new(RawParams::paper()).unwrap();
         let load = LoadFieldsBuilder::new().finish(ValidatorId(0), Round(round), 0, LeaderRound(0), &params);
-        let body =
-            HeaderBody { parents: vec![], payload: vec![], load, capacity: None, decisions: None, acceptances: None };
+        let body = HeaderBody {
+            parents: vec![],
+            payload: vec![],
+            load,
+            capacity: None,
+            decisions: None,
+            acceptances: None,
+            declines: vec![],
+        };
         primary.propose(0, Round(round), body, Vec::new())
     }
 

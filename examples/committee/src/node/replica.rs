@@ -12,7 +12,7 @@ use flamingo_core::{Digest, LeaderRound, ValidatorId};
 use super::batches::BatchStore;
 use super::consensus::SubDag;
 use super::executor::{Effective, Executor};
-use super::message::{Batch, Certificate};
+use super::message::{Batch, Certificate, RelayCopy, Transaction};
 use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 
@@ -31,9 +31,9 @@ pub struct Checkpoint {
 #[derive(Debug)]
 pub struct CommittedBatch {
     pub batch: Rc<Batch>,
-    /// Per transaction: what the ledger said.
+    /// Per transaction, and then per relayed copy: what the ledger said.
     pub outcomes: Vec<Outcome>,
-    /// When each effective transaction has executed, in order.
+    /// When each of those that take effect has executed, in order.
     pub executed: Vec<Micros>,
 }
 
@@ -98,6 +98,11 @@ impl Replica {
         &self.checkpoints
     }
 
+    /// What took effect in the last sub-DAG applied.
+    pub fn effective(&self) -> &[Effective] {
+        &self.effective
+    }
+
     pub fn commit(&mut self, sub_dag: SubDag) {
         self.pending.push_back(sub_dag);
     }
@@ -133,7 +138,7 @@ impl Replica {
     }
 
     fn answered(&self, batch: Rc<Batch>, first: usize, outcomes: Vec<Outcome>) -> CommittedBatch {
-        let effective = outcomes.iter().filter(|outcome| outcome.is_effective()).count();
+        let effective = outcomes.iter().filter(|outcome| outcome.executes()).count();
         let executed = self.executed[first..first + effective].to_vec();
         CommittedBatch { batch, outcomes, executed }
     }
@@ -152,21 +157,29 @@ impl Replica {
         if let Some(acceptances) = &header.body.acceptances {
             let _ = self.apply(carrier, Object::Accepts(acceptances));
         }
+        for decline in &header.body.declines {
+            let _ = self.apply(carrier, Object::Decline(decline));
+        }
     }
 
     /// Applies a batch; returns where its effective transactions start in the unit, and all outcomes.
     fn apply_batch(&mut self, certificate: &Certificate, batch: &Batch) -> (usize, Vec<Outcome>) {
         let carrier = Carrier { author: certificate.header.author, round: certificate.header.round };
-        for record in &batch.latencies {
+        for record in &batch.contents.latencies {
             let _ = self.apply(carrier, Object::Latency(record));
         }
         let first = self.effective.len();
         let mut outcomes = Vec::new();
-        for transaction in &batch.transactions {
-            let outcome = self.apply(carrier, Object::Request(&transaction.request));
-            if outcome.is_effective() {
-                self.effective
-                    .push(Effective { account: transaction.request.account, operation: transaction.operation });
+        let normal = batch.contents.transactions.iter();
+        let normal = normal.map(|transaction| (transaction, Object::Request(&transaction.request)));
+        let relayed = batch.contents.relayed.iter().map(|RelayCopy { transaction, auth }| {
+            (transaction, Object::Relay { request: &transaction.request, auth })
+        });
+        for (Transaction { request, operation, .. }, object) in normal.chain(relayed) {
+            let outcome = self.apply(carrier, object);
+            if outcome.executes() {
+                let effective = Effective { account: request.account, nonce: request.nonce, operation: *operation };
+                self.effective.push(effective);
             }
             if batch.author == self.me {
                 outcomes.push(outcome);

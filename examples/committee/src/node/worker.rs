@@ -12,7 +12,7 @@ use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, V
 use flamingo_core::signal::{BatchLoad, WorkerMeter};
 use flamingo_core::{AccountId, Committee, Digest, ValidatorId};
 
-use super::message::{Batch, TRANSACTION_BYTES, Transaction};
+use super::message::{Batch, Contents, RelayCopy, TRANSACTION_BYTES, Transaction};
 use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 
@@ -40,10 +40,9 @@ pub struct Worker {
     table: AdmissionTable<Scheme>,
     meter: WorkerMeter,
     batch_transactions: usize,
-    open: Vec<Transaction>,
+    open: Contents,
     open_since: Micros,
     waiting: VecDeque<Waiting>,
-    latencies: Vec<Latency>,
     in_flight: BTreeMap<Digest, InFlight>,
     /// Accounts that moved away since the last purge.
     leaving: BTreeMap<AccountId, Moved>,
@@ -53,8 +52,7 @@ pub struct Worker {
 #[derive(Debug)]
 struct Waiting {
     sealed: Micros,
-    transactions: Vec<Transaction>,
-    latencies: Vec<Latency>,
+    contents: Contents,
 }
 
 #[derive(Debug)]
@@ -70,10 +68,9 @@ impl Worker {
             table,
             meter: WorkerMeter::new(),
             batch_transactions: (batch_bytes / TRANSACTION_BYTES).max(1) as usize,
-            open: Vec::new(),
+            open: Contents::default(),
             open_since: 0,
             waiting: VecDeque::new(),
-            latencies: Vec::new(),
             in_flight: BTreeMap::new(),
             leaving: BTreeMap::new(),
             sent: 0,
@@ -91,27 +88,34 @@ impl Worker {
     }
 
     fn take(&mut self, now: Micros, transaction: Transaction) {
-        if self.wake_at().is_none() {
-            self.open_since = now;
-        }
-        self.open.push(transaction);
-        if self.open.len() >= self.batch_transactions {
-            self.seal(now);
-        }
+        self.begin(now);
+        self.open.transactions.push(transaction);
+        self.seal_if_full(now);
+    }
+
+    /// A copy that this validator relays.
+    pub fn relay(&mut self, now: Micros, copy: RelayCopy) {
+        self.begin(now);
+        self.open.relayed.push(copy);
+        self.seal_if_full(now);
     }
 
     /// Clients' latency records; they travel with the next batch.
     pub fn publish(&mut self, now: Micros, records: Vec<Latency>) {
-        if self.wake_at().is_none() {
+        self.begin(now);
+        self.open.latencies.extend(records);
+    }
+
+    /// The delay of a batch counts from what comes first.
+    fn begin(&mut self, now: Micros) {
+        if self.open.is_empty() {
             self.open_since = now;
         }
-        self.latencies.extend(records);
     }
 
     /// When the open batch is due.
     pub fn wake_at(&self) -> Option<Micros> {
-        let open = !self.open.is_empty() || !self.latencies.is_empty();
-        open.then_some(self.open_since + BATCH_DELAY_US)
+        (!self.open.is_empty()).then_some(self.open_since + BATCH_DELAY_US)
     }
 
     /// Seals the batch that is due.
@@ -121,21 +125,25 @@ impl Worker {
         }
     }
 
+    fn seal_if_full(&mut self, now: Micros) {
+        if self.open.requests() >= self.batch_transactions {
+            self.seal(now);
+        }
+    }
+
     fn seal(&mut self, now: Micros) {
-        let transactions = std::mem::take(&mut self.open);
-        let latencies = std::mem::take(&mut self.latencies);
-        self.waiting.push_back(Waiting { sealed: now, transactions, latencies });
+        let contents = std::mem::take(&mut self.open);
+        self.waiting.push_back(Waiting { sealed: now, contents });
     }
 
     /// The next batch to broadcast, its first byte going out at `now`.
     pub fn send_next(&mut self, now: Micros) -> Option<Rc<Batch>> {
-        let Waiting { sealed, transactions, latencies } = self.waiting.pop_front()?;
-        for transaction in &transactions {
-            self.meter.add(transaction.request.account);
-        }
+        let Waiting { sealed, contents } = self.waiting.pop_front()?;
+        contents.transactions.iter().for_each(|transaction| self.meter.add(transaction.request.account));
+        contents.relayed.iter().for_each(|_| self.meter.add_uncounted());
         let mut load = self.meter.seal(sealed);
         load.sent_at(now);
-        let batch = Rc::new(Batch::new(self.me, self.sent, transactions, latencies));
+        let batch = Rc::new(Batch::new(self.me, self.sent, contents));
         self.sent += 1;
         let available = Available { batch: Rc::clone(&batch), load };
         self.in_flight.insert(batch.digest, InFlight { available, acked: vec![self.me] });
@@ -167,14 +175,16 @@ impl Worker {
             return;
         }
         let leaving = std::mem::take(&mut self.leaving);
-        let batches = self.waiting.iter_mut().map(|waiting| &mut waiting.transactions);
-        for transactions in batches.chain([&mut self.open]) {
-            let purged = transactions.extract_if(.., |transaction| leaving.contains_key(&transaction.request.account));
+        let batches = self.waiting.iter_mut().map(|waiting| &mut waiting.contents);
+        for contents in batches.chain([&mut self.open]) {
+            // Copies name other validators; one that has become void does nothing.
+            let purged =
+                contents.transactions.extract_if(.., |transaction| leaving.contains_key(&transaction.request.account));
             refused.extend(purged.map(|transaction| {
                 let verdict = Verdict::Moved(leaving[&transaction.request.account]);
                 Refused { transaction, verdict }
             }));
         }
-        self.waiting.retain(|waiting| !waiting.transactions.is_empty() || !waiting.latencies.is_empty());
+        self.waiting.retain(|waiting| !waiting.contents.is_empty());
     }
 }

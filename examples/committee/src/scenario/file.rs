@@ -11,6 +11,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::fault::{FileCensor, FileReceiver};
 use super::{CorruptWrite, Phase, Scenario, Slow};
 
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -46,6 +47,10 @@ struct File {
     slow: Vec<FileSlow>,
     #[serde(default)]
     corrupt_write: Vec<FileCorrupt>,
+    #[serde(default)]
+    censor: Vec<FileCensor>,
+    #[serde(default)]
+    receiver: Vec<FileReceiver>,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +90,7 @@ impl Scenario {
         Self::parse(&file, &text)
     }
 
-    fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let raw: File = toml::from_str(text)
             .map_err(|error| ScenarioError::Malformed { file: file.to_owned(), message: error.to_string() })?;
         if !(1..=100).contains(&raw.name.chars().count()) || raw.name.chars().any(char::is_control) {
@@ -103,11 +108,13 @@ impl Scenario {
             phases: check.phases(&raw.phase, validators, seconds)?,
             slow: check.slow(&raw.slow, validators)?,
             corrupt: check.corrupt(&raw.corrupt_write, validators, seconds)?,
+            censors: check.censors(&raw.censor, validators, seconds)?,
+            receivers: check.receivers(&raw.receiver, validators)?,
         })
     }
 }
 
-struct Checker<'a> {
+pub(super) struct Checker<'a> {
     file: &'a str,
     text: &'a str,
 }
@@ -151,14 +158,24 @@ impl Checker<'_> {
                 worker_mbps: self.range("slow.worker-mbps", &slow.worker_mbps, 1..1_000_001)?,
             })
         };
-        let slow: Vec<Slow> = raw.iter().map(slow).collect::<Result<_, ScenarioError>>()?;
-        let twice = (1..slow.len()).find(|&at| slow[..at].iter().any(|other| other.validator == slow[at].validator));
-        match twice {
-            None => Ok(slow),
-            Some(at) => {
-                let valid = "each validator is slow once".to_owned();
-                Err(self.invalid("slow.validator", &raw[at].validator, u64::from(slow[at].validator), valid))
-            }
+        let validators: Vec<_> = raw.iter().map(|slow| &slow.validator).collect();
+        let slow = raw.iter().map(slow).collect::<Result<_, ScenarioError>>()?;
+        self.once("slow.validator", &validators, "each validator is slow once")?;
+        Ok(slow)
+    }
+
+    /// Refuses the first validator that is named a second time.
+    pub(super) fn once(
+        &self,
+        field: &'static str,
+        validators: &[&Spanned<u64>],
+        valid: &str,
+    ) -> Result<(), ScenarioError> {
+        let named_before =
+            |&at: &usize| validators[..at].iter().any(|other| other.get_ref() == validators[at].get_ref());
+        match (1..validators.len()).find(named_before) {
+            None => Ok(()),
+            Some(at) => Err(self.invalid(field, validators[at], *validators[at].get_ref(), valid.to_owned())),
         }
     }
 
@@ -172,7 +189,12 @@ impl Checker<'_> {
         raw.iter().map(corrupt).collect()
     }
 
-    fn range(&self, field: &'static str, value: &Spanned<u64>, valid: Range<u64>) -> Result<u64, ScenarioError> {
+    pub(super) fn range(
+        &self,
+        field: &'static str,
+        value: &Spanned<u64>,
+        valid: Range<u64>,
+    ) -> Result<u64, ScenarioError> {
         let got = *value.get_ref();
         if valid.contains(&got) {
             return Ok(got);
@@ -185,7 +207,7 @@ impl Checker<'_> {
         Err(self.invalid(field, value, got, valid))
     }
 
-    fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
+    pub(super) fn invalid(&self, field: &'static str, at: &Spanned<u64>, got: u64, valid: String) -> ScenarioError {
         let line = self.text[..at.span().start].matches('\n').count() + 1;
         ScenarioError::Invalid { file: self.file.to_owned(), line, field, got, valid }
     }

@@ -1,16 +1,32 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Phase, Scenario, Slow};
+use super::{Answers, Censor, FaultyReceiver, Phase, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 11] = [
-    "balanced", "skew60", "skew90", "skew99", "exec90", "both90", "slow-one", "slow-f", "slow-f1", "shift", "overload",
+pub const NAMES: [&str; 15] = [
+    "balanced",
+    "skew60",
+    "skew90",
+    "skew99",
+    "exec90",
+    "both90",
+    "slow-one",
+    "slow-f",
+    "slow-f1",
+    "shift",
+    "overload",
+    "censor",
+    "receiver-silent",
+    "receiver-late",
+    "receiver-decline",
 ];
 
 const SWITCH_S: u64 = 60;
 const SECONDS: u64 = 460;
 const RATE_TPS: u64 = 110_000;
 const SLOW_MBPS: u64 = 200;
+/// More than T_Π, which is 12 committed rounds.
+const LATE_ROUNDS: u64 = 13;
 
 /// The scenario of that name for a committee of `validators`, its workload changing after `switch` seconds.
 pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenario> {
@@ -30,8 +46,17 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         phases: vec![even.clone()],
         slow: Vec::new(),
         corrupt: Vec::new(),
+        censors: Vec::new(),
+        receivers: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
+    // With three validators for the load of four what has queued up drains slowly.
+    let receiver = |answers| Scenario {
+        phases: vec![even.clone(), skew(90)],
+        receivers: vec![FaultyReceiver { validator: validators.saturating_sub(1), answers }],
+        seconds: 700,
+        ..base.clone()
+    };
     Some(match name {
         "balanced" => base,
         "skew60" => Scenario { phases: vec![even, skew(60)], ..base },
@@ -54,6 +79,16 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             ..base
         },
         "overload" => Scenario { rate_tps: 160_000, ..base },
+        // At this rate a relay's gate is open again before an account's next request.
+        "censor" => Scenario {
+            phases: vec![even, skew(0)],
+            rate_tps: 40_000,
+            censors: vec![Censor { validator: validators.saturating_sub(1), percent: 10, at_s: switch_s }],
+            ..base
+        },
+        "receiver-silent" => receiver(Answers::Never),
+        "receiver-late" => receiver(Answers::Late(LATE_ROUNDS)),
+        "receiver-decline" => receiver(Answers::Declines),
         _ => return None,
     })
 }

@@ -1,13 +1,13 @@
 //! Puts a committee together: keys, parameters, genesis, and one full set of Flamingo's parts per validator.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::policy::{CappedShedding, MigrationPolicy, NeverMigrate};
 use flamingo_core::protocol::{
-    Admission, AdmissionTable, AdmitAll, Capacity, Carrier, HomeRule, Latency, LatencyEntry, LedgerConfig, LogIndex,
-    MigrationLedger, Object,
+    Admission, AdmissionTable, AdmitAll, Capacity, Carrier, FallbackSet, HomeRule, Latency, LatencyEntry, LedgerConfig,
+    LogIndex, MigrationLedger, Object, RelayTable,
 };
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{
@@ -16,19 +16,23 @@ use flamingo_core::{
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
 
-use super::client::Clients;
+use super::client::{Clients, Relaying};
 use super::metrics::Metrics;
 use super::net::{Egress, Micros, Uplink};
+use super::timer::Timers;
 use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
+use crate::node::fault::{Accepts, Censor, Decliner, Faults};
 use crate::node::message::Transaction;
 use crate::node::{Node, Parts, Shared, Worker};
-use crate::scenario::Phase;
+use crate::scenario::{Answers, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
 const EPOCH: Epoch = Epoch(1);
+/// What clients take a round to last: their timer is so many of them.
+const ROUND_US: Micros = 250_000;
 /// Clients publish their latencies over the first seconds, so many accounts of a region a tick.
 const LATENCIES_PER_TICK: u64 = 100;
 /// Per region.
@@ -193,8 +197,10 @@ impl<'a> Builder<'a> {
         let mut worker =
             Worker::new(me, AdmissionTable::new(me, EPOCH, params, self.scheme, self.lookup()), *batch_bytes);
         let mut balancer = Balancer::new(me, committee, params, self.policy(), self.lookup());
+        let mut relays = self.relays(me);
         for delta in ledger.drain_deltas() {
             worker.assignment(&delta);
+            let _ = relays.as_mut().map(|door| door.apply(&delta));
             let _ = balancer.delta(&delta);
         }
         let parts = Parts {
@@ -203,6 +209,8 @@ impl<'a> Builder<'a> {
             next_index,
             executor: self.executor(me)?,
             balancer,
+            relays,
+            faults: self.faults(me),
             capacity: Capacity { epoch: EPOCH, capacity_utps: self.capacity_utps(me) },
         };
         Ok(Node::new(me, Rc::clone(&self.shared), parts))
@@ -272,11 +280,48 @@ impl<'a> Builder<'a> {
             rate_utps: self.config.scenario.rate_tps * 1_000_000 / self.config.scale.0,
             validators: self.config.scenario.validators,
             arrivals: Arrivals::new(first, self.accounts_per_region, seed),
-            clients: Clients::new(self.scheme, self.config.seed, EPOCH, window, first, homes),
+            clients: Clients::new(self.scheme, self.config.seed, EPOCH, window, first, homes)
+                .with_relays(self.relaying()),
             published: 0,
             scheme: self.scheme,
             seed: self.config.seed,
         }
+    }
+
+    /// Timers only where a validator leaves requests unanswered: under overload they would run out for nothing.
+    fn relaying(&self) -> Option<Relaying> {
+        let length = self.shared.params.get().client_timer_rounds * ROUND_US;
+        let relays = FallbackSet::new(&self.seed, &self.shared.params);
+        let relaying = || Relaying { timers: Timers::new(length), relays, shared: Rc::clone(&self.shared) };
+        self.config.scenario.has_timers().then(relaying)
+    }
+
+    fn relays(&self, me: ValidatorId) -> Option<RelayTable<Scheme>> {
+        let Shared { committee, params, scheme, .. } = &*self.shared;
+        let relays = FallbackSet::new(&self.seed, params);
+        let door = || RelayTable::new(me, committee.clone(), params, *scheme, relays, self.lookup());
+        self.config.scenario.has_timers().then(door)
+    }
+
+    fn faults(&self, me: ValidatorId) -> Faults {
+        let scenario = &self.config.scenario;
+        let censor = scenario.censors.iter().find(|censor| censor.validator == me.0);
+        let censor = censor.map(|censor| Censor {
+            from: censor.at_s * 1_000_000,
+            percent: censor.percent,
+            seed: self.config.seed,
+        });
+        let receiver = scenario.receivers.iter().find(|receiver| receiver.validator == me.0);
+        let accepts = match receiver.map(|receiver| receiver.answers) {
+            None => Accepts::AtOnce,
+            Some(Answers::Never) => Accepts::Never,
+            Some(Answers::Late(rounds)) => Accepts::Late { rounds, held: VecDeque::new() },
+            Some(Answers::Declines) => {
+                let key = Key::derive(self.scheme, self.config.seed, "validator", u64::from(me.0));
+                Accepts::Declines(Decliner::new(key))
+            }
+        };
+        Faults { censor, accepts }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {

@@ -2,13 +2,16 @@
 //! air, and sends each to the validator the committed log assigns. A request that comes back because the account
 //! moved is signed again for the new validator and goes out under its old number and its old submission time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
-use flamingo_core::protocol::Request;
+use flamingo_core::protocol::{FallbackSet, RelayAuth, Request};
 use flamingo_core::{AccountId, Epoch, Nonce, SignatureBytes, ValidatorId};
 
 use super::net::Micros;
-use crate::node::message::Transaction;
+use super::timer::Timers;
+use crate::node::Shared;
+use crate::node::message::{RelayCopy, Transaction};
 use crate::node::smallbank::Operation;
 use crate::scheme::{Scheme, account_key};
 
@@ -21,6 +24,15 @@ pub struct Clients {
     window: u64,
     first: u64,
     accounts: Vec<Account>,
+    relaying: Option<Relaying>,
+}
+
+/// What clients need that do not wait for their assignee for ever.
+#[derive(Debug)]
+pub struct Relaying {
+    pub timers: Timers,
+    pub relays: FallbackSet,
+    pub shared: Rc<Shared>,
 }
 
 #[derive(Debug)]
@@ -45,17 +57,26 @@ impl Clients {
             window: u64::from(window),
             first: first.0,
             accounts: homes.into_iter().map(account).collect(),
+            relaying: None,
         }
+    }
+
+    /// The same clients, with timers.
+    pub fn with_relays(self, relaying: Option<Relaying>) -> Self {
+        Self { relaying, ..self }
     }
 
     /// A new request of `account`: sent now, or held until the window has room for it.
     pub fn submit(&mut self, now: Micros, account: AccountId, operation: Operation, out: &mut Vec<Transaction>) {
         self.slot(account).held.push_back((now, operation));
-        self.send_held(account, out);
+        self.send_held(now, account, out);
     }
 
     /// A request of `account` has an answer and will not be sent again.
-    pub fn answered(&mut self, account: AccountId, nonce: Nonce, out: &mut Vec<Transaction>) {
+    pub fn answered(&mut self, now: Micros, account: AccountId, nonce: Nonce, out: &mut Vec<Transaction>) {
+        if let Some(relaying) = &mut self.relaying {
+            relaying.timers.answered(account, nonce);
+        }
         let slot = self.slot(account);
         if nonce.0 >= slot.base {
             slot.answered |= 1 << (nonce.0 - slot.base);
@@ -63,13 +84,39 @@ impl Clients {
             slot.answered = slot.answered.checked_shr(done).unwrap_or(0);
             slot.base += u64::from(done);
         }
-        self.send_held(account, out);
+        self.send_held(now, account, out);
     }
 
     /// A request came back unexecuted: sign it for the validator assigned now.
-    pub fn again(&self, refused: Transaction) -> Transaction {
+    pub fn again(&mut self, now: Micros, refused: Transaction) -> Transaction {
         let Transaction { request, operation, submitted } = refused;
-        self.transaction(request.account, request.nonce, operation, submitted)
+        self.transaction(now, request.account, request.nonce, operation, submitted)
+    }
+
+    /// The requests whose timers have run out: those of accounts that have moved go to the new assignee, by `out`; the
+    /// oldest one of any other account goes to its relays, as returned.
+    pub fn due(&mut self, now: Micros, out: &mut Vec<Transaction>) -> BTreeMap<ValidatorId, Vec<RelayCopy>> {
+        let mut copies: BTreeMap<ValidatorId, Vec<RelayCopy>> = BTreeMap::new();
+        while let Some(transaction) = self.relaying.as_mut().and_then(|relaying| relaying.timers.next_due(now)) {
+            let Request { account, nonce, named, .. } = transaction.request;
+            if self.slot(account).assigned != named {
+                out.push(self.again(now, transaction));
+                continue;
+            }
+            let Some(Relaying { timers, relays, shared }) = &mut self.relaying else { break };
+            timers.set(now, &transaction);
+            if timers.is_oldest(account, nonce) {
+                let relays = relays.members(&shared.committee, account, nonce, named);
+                let copy = self.copy(transaction);
+                relays.into_iter().for_each(|relay| copies.entry(relay).or_default().push(copy.clone()));
+            }
+        }
+        copies
+    }
+
+    /// When the oldest request without an answer was made.
+    pub fn oldest_submitted(&self) -> Option<Micros> {
+        self.relaying.as_ref().and_then(|relaying| relaying.timers.oldest_submitted())
     }
 
     /// The committed log moved `account`.
@@ -77,7 +124,7 @@ impl Clients {
         self.slot(account).assigned = to;
     }
 
-    fn send_held(&mut self, account: AccountId, out: &mut Vec<Transaction>) {
+    fn send_held(&mut self, now: Micros, account: AccountId, out: &mut Vec<Transaction>) {
         loop {
             let window = self.window;
             let slot = self.slot(account);
@@ -87,11 +134,27 @@ impl Clients {
             let Some((submitted, operation)) = slot.held.pop_front() else { return };
             let nonce = Nonce(slot.next);
             slot.next += 1;
-            out.push(self.transaction(account, nonce, operation, submitted));
+            out.push(self.transaction(now, account, nonce, operation, submitted));
         }
     }
 
-    fn transaction(&self, account: AccountId, nonce: Nonce, operation: Operation, submitted: Micros) -> Transaction {
+    fn copy(&self, transaction: Transaction) -> RelayCopy {
+        let mut auth = RelayAuth::unsigned(&transaction.request);
+        if self.scheme == Scheme::Ed25519 {
+            auth.signature = account_key(self.scheme, self.seed, auth.account).sign(&auth.signing_bytes());
+        }
+        RelayCopy { transaction, auth }
+    }
+
+    /// A request as it goes out: signed for the validator assigned now, its timer set.
+    fn transaction(
+        &mut self,
+        now: Micros,
+        account: AccountId,
+        nonce: Nonce,
+        operation: Operation,
+        submitted: Micros,
+    ) -> Transaction {
         let named = self.accounts[(account.0 - self.first) as usize].assigned;
         let signature = SignatureBytes([0; 64]);
         let mut request =
@@ -99,7 +162,11 @@ impl Clients {
         if self.scheme == Scheme::Ed25519 {
             request.signature = account_key(self.scheme, self.seed, account).sign(&request.signing_bytes());
         }
-        Transaction { request, operation, submitted }
+        let transaction = Transaction { request, operation, submitted };
+        if let Some(relaying) = &mut self.relaying {
+            relaying.timers.set(now, &transaction);
+        }
+        transaction
     }
 
     fn slot(&mut self, account: AccountId) -> &mut Account {

@@ -6,6 +6,8 @@
 //!   in it, `None` where none does.
 //! - Rates are scaled back to full scale; counts of migrations are not (they are what happened).
 
+use flamingo_core::ValidatorId;
+
 use super::net::Micros;
 
 /// The width of a bin, in seconds.
@@ -26,18 +28,46 @@ struct Sums {
     migrations: u64,
 }
 
+/// Requests that took effect by way of a relay, at this scale; latencies from submission to commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relayed {
+    pub requests: u64,
+    /// Of all of them together.
+    pub latency_us: u64,
+    pub longest_us: u64,
+}
+
+/// What came of the evidence that named one receiver, at this scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Accepted in time: accounts that moved.
+    pub moved: u64,
+    pub expired: u64,
+    /// Expired with the receiver excluded for the account.
+    pub excluded: u64,
+    pub declined: u64,
+}
+
 /// Collects during a run.
 #[derive(Debug)]
 pub struct Metrics {
     bins: Vec<Sums>,
     migrations: u64,
+    relayed: Relayed,
+    receivers: std::collections::BTreeMap<ValidatorId, Received>,
     anchors: std::collections::BTreeSet<u64>,
 }
 
 impl Metrics {
     /// For a run of so many seconds; a last bin that is not whole is left out.
     pub fn new(seconds: u64) -> Self {
-        Self { bins: vec![Sums::default(); (seconds / BIN_S) as usize], migrations: 0, anchors: Default::default() }
+        Self {
+            bins: vec![Sums::default(); (seconds / BIN_S) as usize],
+            migrations: 0,
+            relayed: Relayed::default(),
+            receivers: Default::default(),
+            anchors: Default::default(),
+        }
     }
 
     pub fn committed(&mut self, submitted: Micros, at: Micros) {
@@ -52,6 +82,29 @@ impl Metrics {
             bin.executed += 1;
             bin.e2e_latency_us += at - submitted;
         }
+    }
+
+    /// A committed request came by way of a relay.
+    pub fn relayed(&mut self, submitted: Micros, at: Micros) {
+        let latency_us = at - submitted;
+        self.relayed.requests += 1;
+        self.relayed.latency_us += latency_us;
+        self.relayed.longest_us = self.relayed.longest_us.max(latency_us);
+    }
+
+    /// What came of the evidence that named `receiver`, to be counted on.
+    pub fn receiver(&mut self, receiver: ValidatorId) -> &mut Received {
+        self.receivers.entry(receiver).or_default()
+    }
+
+    /// What came of the evidence that named `receiver`.
+    pub fn received(&self, receiver: ValidatorId) -> Received {
+        self.receivers.get(&receiver).copied().unwrap_or_default()
+    }
+
+    /// The requests that took effect by way of a relay.
+    pub fn relays(&self) -> Relayed {
+        self.relayed
     }
 
     pub fn migrated(&mut self, anchor: u64, at: Micros) {

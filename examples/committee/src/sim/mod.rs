@@ -1,10 +1,13 @@
 //! The virtual-time driver: one event queue, egress-limited links, constant latency. Deterministic by seed: events
 //! at one time run in the order they were scheduled, and nothing else decides anything.
 
+mod answers;
 mod build;
 mod client;
+mod event;
 pub mod metrics;
 pub mod net;
+mod timer;
 mod workload;
 
 use std::cmp::Reverse;
@@ -15,10 +18,12 @@ use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
-use crate::node::message::{Message, Transaction};
+use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
 use crate::node::{Input, Node, Output, Refused};
+use answers::{Answers, RegionAnswers};
 use build::Region;
+use event::{Event, Scheduled};
 use metrics::Metrics;
 use net::{Micros, Uplink};
 
@@ -68,45 +73,6 @@ impl Roots {
     }
 }
 
-#[derive(Debug)]
-struct Scheduled {
-    at: Micros,
-    sequence: u64,
-    event: Event,
-}
-
-#[derive(Debug)]
-enum Event {
-    Tick {
-        region: usize,
-    },
-    /// Requests reach a validator.
-    Arrive {
-        at: ValidatorId,
-        transactions: Vec<Transaction>,
-    },
-    /// Answers reach a region.
-    Answer {
-        region: usize,
-        answered: Vec<(AccountId, Nonce)>,
-        again: Vec<Transaction>,
-    },
-    Deliver {
-        to: ValidatorId,
-        from: ValidatorId,
-        message: Message,
-    },
-    Writable {
-        node: ValidatorId,
-    },
-    Wake {
-        node: ValidatorId,
-    },
-    Corrupt {
-        node: ValidatorId,
-    },
-}
-
 impl World {
     /// Runs to the end; `progress` is told every second of virtual time.
     pub fn run(&mut self, mut progress: impl FnMut(u64)) {
@@ -132,6 +98,12 @@ impl World {
 
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// How old the oldest request without an answer is; nothing where clients have no timers, or have all answers.
+    pub fn oldest_open_us(&self) -> Option<Micros> {
+        let oldest = self.regions.iter().filter_map(|region| region.clients.oldest_submitted()).min();
+        oldest.map(|submitted| self.now - submitted)
     }
 
     /// Whether a fault of the scenario has not happened: its time never came, or nothing was written after it.
@@ -167,6 +139,7 @@ impl World {
         match event {
             Event::Tick { region } => self.tick(region),
             Event::Arrive { at, transactions } => self.step(at, Input::Requests(transactions)),
+            Event::Relay { at, copies } => self.step(at, Input::Relay(copies)),
             Event::Answer { region, answered, again } => self.answer(region, answered, again),
             Event::Deliver { to, from, message } => self.step(to, Input::Message { from, message }),
             Event::Writable { node } => self.step(node, Input::Writable),
@@ -194,7 +167,12 @@ impl World {
         let phase = self.config.scenario.phase(self.now / 1_000_000);
         let mut sent = Vec::new();
         self.regions[region].tick(self.now, TICK_US, phase, &mut sent);
+        let due = self.regions[region].clients.due(self.now, &mut sent);
         self.send_requests(region, sent);
+        for (relay, copies) in due {
+            let at = self.now + distance(region, relay.index());
+            self.schedule(at, Event::Relay { at: relay, copies });
+        }
         let records = self.regions[region].records();
         if !records.is_empty() {
             let home = ValidatorId(region as u16);
@@ -220,10 +198,11 @@ impl World {
 
     fn answer(&mut self, region: usize, answered: Vec<(AccountId, Nonce)>, again: Vec<Transaction>) {
         let mut sent = Vec::new();
+        let (now, clients) = (self.now, &mut self.regions[region].clients);
         for (account, nonce) in answered {
-            self.regions[region].clients.answered(account, nonce, &mut sent);
+            clients.answered(now, account, nonce, &mut sent);
         }
-        sent.extend(again.into_iter().map(|refused| self.regions[region].clients.again(refused)));
+        sent.extend(again.into_iter().map(|refused| clients.again(now, refused)));
         self.send_requests(region, sent);
     }
 
@@ -257,6 +236,19 @@ impl World {
                 }
                 if node == ValidatorId(0) {
                     self.metrics.migrated(anchor.0, self.now);
+                    self.metrics.receiver(to).moved += 1;
+                }
+            }
+            Output::Declined { by } => {
+                if node == ValidatorId(0) {
+                    self.metrics.receiver(by).declined += 1;
+                }
+            }
+            Output::Expired { to, excluded } => {
+                if node == ValidatorId(0) {
+                    let receiver = self.metrics.receiver(to);
+                    receiver.expired += 1;
+                    receiver.excluded += u64::from(excluded);
                 }
             }
         }
@@ -281,12 +273,17 @@ impl World {
     fn committed(&mut self, committed: CommittedBatch, answers: &mut Answers) {
         let CommittedBatch { batch, outcomes, executed } = committed;
         let mut executed = executed.into_iter();
-        for (transaction, outcome) in batch.transactions.iter().zip(outcomes) {
+        let Contents { transactions, relayed, .. } = &batch.contents;
+        let copies = relayed.iter().map(|copy| &copy.transaction);
+        for (transaction, outcome) in transactions.iter().chain(copies).zip(outcomes) {
             let Transaction { request, submitted, .. } = transaction;
             let region = self.region_of(request.account);
             match outcome {
-                Outcome::Executed => {
+                Outcome::Executed | Outcome::Relayed { .. } => {
                     self.metrics.committed(*submitted, self.now);
+                    if matches!(outcome, Outcome::Relayed { .. }) {
+                        self.metrics.relayed(*submitted, self.now);
+                    }
                     if let Some(at) = executed.next() {
                         self.metrics.executed(*submitted, at);
                     }
@@ -294,6 +291,9 @@ impl World {
                 }
                 Outcome::NoOp(Reason::NonceUsed | Reason::NonceTooOld) => {
                     answers.answered(region, request.account, request.nonce);
+                }
+                _ if request.named != batch.author => {
+                    // A copy that came to nothing: the client's timer runs on.
                 }
                 _ => answers.again(region, transaction.clone()),
             }
@@ -322,47 +322,4 @@ impl World {
 /// A region's clients are next to their own validator and one link away from the others.
 fn distance(region: usize, validator: usize) -> Micros {
     if region == validator { 0 } else { ONE_WAY_US }
-}
-
-/// Answers to clients that one step of a node caused, by region.
-struct Answers(Vec<RegionAnswers>);
-
-#[derive(Clone, Default)]
-struct RegionAnswers {
-    answered: Vec<(AccountId, Nonce)>,
-    again: Vec<Transaction>,
-}
-
-impl Answers {
-    fn new(regions: usize) -> Self {
-        Self(vec![RegionAnswers::default(); regions])
-    }
-
-    fn answered(&mut self, region: usize, account: AccountId, nonce: Nonce) {
-        self.0[region].answered.push((account, nonce));
-    }
-
-    fn again(&mut self, region: usize, transaction: Transaction) {
-        self.0[region].again.push(transaction);
-    }
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.sequence) == (other.at, other.sequence)
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
 }
