@@ -6,8 +6,8 @@ use std::hint::black_box;
 use allocation_counter::measure;
 use ed25519_dalek::{Signer, SigningKey};
 use flamingo_core::protocol::{
-    Admission, AdmitAll, Carrier, Decision, DecisionList, Evidence, HomeRule, LedgerConfig, LogIndex, MigrationLedger,
-    Object, QuorumSignatures, Request, Statement,
+    AcceptList, Admission, AdmitAll, Carrier, Decision, DecisionList, Evidence, HomeRule, LedgerConfig, LogIndex,
+    MigrationLedger, Object, QuorumSignatures, Request, Statement,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Ed25519, Epoch, EpochSeed, LeaderRound, Member, NoSignatures, Nonce, Params,
@@ -41,13 +41,13 @@ fn committee() -> Result<Committee, Box<dyn Error>> {
     Ok(Committee::new(EPOCH, (0..VALIDATORS).map(member).collect(), &NoSignatures)?)
 }
 
-/// Contiguous ranges of so many accounts in total.
+/// Contiguous ranges of so many accounts in total; ids beyond begin anew.
 #[derive(Debug)]
 struct Ranges(u64);
 
 impl HomeRule for Ranges {
     fn home(&self, account: AccountId, _: &Committee) -> ValidatorId {
-        ValidatorId((account.0 * VALIDATORS / self.0) as u16)
+        ValidatorId((account.0 % self.0 * VALIDATORS / self.0) as u16)
     }
 }
 
@@ -67,8 +67,12 @@ fn put(ledger: &mut Ledger, author: u16, object: Object<'_>) -> bool {
 }
 
 fn admit(ledger: &mut Ledger, accounts: u64) -> bool {
+    admit_as(ledger, accounts, AccountId)
+}
+
+fn admit_as(ledger: &mut Ledger, accounts: u64, id: impl Fn(u64) -> AccountId) -> bool {
     (0..accounts).all(|account| {
-        let (account, key) = (AccountId(account), PublicKey([1; 32]));
+        let (account, key) = (id(account), PublicKey([1; 32]));
         let admission = Admission { epoch: EPOCH, account, key, credential: SignatureBytes([0; 64]) };
         let done = put(ledger, 0, Object::Admission(&admission));
         ledger.drain_deltas().for_each(drop);
@@ -76,26 +80,75 @@ fn admit(ledger: &mut Ledger, accounts: u64) -> bool {
     })
 }
 
-/// What the allocator holds for a ledger with so many accounts, per account, without latencies: with the clients' keys,
-/// and less what a vector of as many keys holds.
-fn ledger_bytes(accounts: u64) -> Result<[Row; 2], Box<dyn Error>> {
+/// What the allocator holds for a ledger with so many accounts, per account, without latencies. "Without keys" takes off
+/// the 32 bytes of each key and nothing else: room to grow, of the keys too, is counted.
+fn ledger_bytes(accounts: u64) -> Result<[Row; 4], Box<dyn Error>> {
     progress("ledger_bytes_per_account");
-    let mut ledger = empty(accounts)?;
-    let mut admitted = false;
-    let held = measure(|| admitted = admit(&mut ledger, accounts)).bytes_current;
-    if !admitted {
-        return Err("an account was not admitted".into());
-    }
-    let mut keys = Vec::new();
-    let of_keys = measure(|| (0..accounts).for_each(|_| keys.push(PublicKey([1; 32])))).bytes_current;
-    let row = |name, bytes: i64, goal, what: &str| {
-        let source = format!("allocator; {accounts} accounts in admission order, {what}, no latencies");
-        Row { name, value: bytes as f64 / accounts as f64, unit: "B/account", goal: Some(goal), source }
+    let held = |id: fn(u64) -> AccountId, moving: bool| {
+        let mut ledger = empty(accounts)?;
+        let (mut admitted, mut done) = (false, Ok(()));
+        let info = measure(|| {
+            admitted = admit_as(&mut ledger, accounts, id);
+            if moving {
+                done = move_all(&mut ledger, accounts);
+            }
+        });
+        if !admitted {
+            return Err("an account was not admitted".into());
+        }
+        done.map(|()| info.bytes_current as f64 / accounts as f64)
     };
+    let row = |name, value, goal, what: &str| {
+        let source = format!("allocator; {accounts} accounts, {what}, no latencies");
+        Row { name, value, unit: "B/account", goal, source }
+    };
+    let (dense, scattered) = (held(AccountId, false)?, held(scattered, false)?);
+    let moved = held(AccountId, true)?;
     Ok([
-        row("ledger_bytes_per_account", held, 112.0, "with keys"),
-        row("ledger_bytes_per_account/no_key", held - of_keys, 48.0, "without keys: one cache line a row"),
+        row("ledger_bytes_per_account", scattered, Some(112.0), "scattered ids, with keys"),
+        row("ledger_bytes_per_account/no_key", scattered - 32.0, Some(48.0), "scattered ids, without keys"),
+        row("ledger_bytes_per_account/no_key_dense", dense - 32.0, Some(48.0), "ids in admission order, without keys"),
+        row("ledger_bytes_per_account/no_key_moved", moved - 32.0, None, "the same after all have moved"),
     ])
+}
+
+/// Ids as hosts have them that do not intern: all over 64 bits.
+fn scattered(account: u64) -> AccountId {
+    AccountId(account.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Moves every account to the validator behind its own, as many per anchor as a list holds.
+fn move_all(ledger: &mut Ledger, accounts: u64) -> Result<(), Box<dyn Error>> {
+    let ends = |account: u64| {
+        let from = account * VALIDATORS / accounts;
+        (ValidatorId(from as u16), ValidatorId(((from + 1) % VALIDATORS) as u16))
+    };
+    for (first, anchor) in (0..accounts).step_by(LIST as usize).zip((60..).step_by(60)) {
+        let moving = first..accounts.min(first + LIST);
+        let decision = |account| {
+            let (from, to) = ends(account);
+            Decision { account: AccountId(account), from, to }
+        };
+        let list = DecisionList::new(EPOCH, Round(anchor), moving.clone().map(decision).collect(), 1 << 16)?;
+        let _ = ledger.begin(LeaderRound(anchor + 2));
+        let decided = (0..3).all(|author| put(ledger, author, Object::Decisions(&list)));
+        let mut accepted = 0;
+        for author in 0..VALIDATORS as u16 {
+            let own = moving.clone().filter(|&account| ends(account).1 == ValidatorId(author));
+            let list = AcceptList::new(EPOCH, Round(anchor), own.map(AccountId).collect(), 1 << 16)?;
+            if !list.accounts().is_empty() && put(ledger, author, Object::Accepts(&list)) {
+                accepted += list.accounts().len() as u64;
+            }
+        }
+        ledger.drain_deltas().for_each(drop);
+        if !decided || accepted != moving.end - moving.start {
+            return Err("an account did not move".into());
+        }
+    }
+    // What has settled is forgotten.
+    let _ = ledger.begin(LeaderRound(ledger.leader_round().0 + 60));
+    ledger.drain_deltas().for_each(drop);
+    Ok(())
 }
 
 /// Requests of uniformly drawn accounts, and the price of one dependent row of the same size in the same run.

@@ -12,7 +12,7 @@ pub(super) type Index = u32;
 /// in order is visited by index.
 ///
 /// A host that interns its accounts in admission order gives account `i` the index `i`: such accounts are found
-/// in their row and take nothing here. All others go through a table, 4 to 10 bytes each, under a keyed SipHash,
+/// in their row and take nothing here. All others go through a table, 6 to 12 bytes each, under a keyed SipHash,
 /// because hosts may let clients choose ids. *Against ourselves*: a host whose ids are small but not in order pays
 /// for a look into the wrong row first.
 ///
@@ -67,7 +67,38 @@ mod tests {
     use super::*;
     use crate::id::Digest;
     use alloc::vec::Vec;
+    use core::cell::Cell;
     use proptest::prelude::*;
+
+    /// Whoever chooses ids without the key cannot fill one bucket: ids that agree in their low, high or middle bits, or
+    /// that stand in line, cost a look-up and a stranger few looks into rows, however many there are.
+    #[test]
+    fn chosen_ids_do_not_crowd() {
+        let patterns: [fn(u64) -> u64; 5] =
+            [|i| i << 44, |i| i << 20, |i| (i << 32) | 7, |i| u64::MAX - i, |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)];
+        for (at, pattern) in patterns.into_iter().enumerate() {
+            let mut index = AccountIndex::new(KeyedHash::from_digest(&Digest([3; 32])));
+            let rows: Vec<AccountId> = (1..20_001).map(|i| AccountId(pattern(i))).collect();
+            for &id in &rows {
+                assert!(index.insert(id, |i| rows[i as usize]).is_some());
+            }
+            let looks = Cell::new(0u32);
+            let look = |id| {
+                index.get(id, |i| {
+                    looks.set(looks.get() + 1);
+                    rows[i as usize]
+                })
+            };
+            for (place, &id) in rows.iter().enumerate() {
+                looks.set(0);
+                assert_eq!(look(id), Some(place as Index));
+                assert!(looks.get() <= 6, "pattern {at}: {} looks", looks.get());
+                looks.set(0);
+                assert_eq!(look(AccountId(id.0 ^ 1 << 63 ^ 1)), None);
+                assert!(looks.get() <= 6, "pattern {at}: {} looks for a stranger", looks.get());
+            }
+        }
+    }
 
     proptest! {
         /// Dense, sparse and colliding ids in any order: everyone is found at their place, strangers are not.

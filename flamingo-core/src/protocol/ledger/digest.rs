@@ -17,7 +17,7 @@ impl<S> MigrationLedger<S> {
     ///
     /// O(state), not kept up as objects apply: four blocks of the hash per account. For checkpoints and comparisons,
     /// not for every sub-DAG. *Against ourselves*: a tree that is kept up would make a checkpoint cost only what changed
-    /// since the last one; it would take 64 bytes per account, more than half of what an account takes now, and work in
+    /// since the last one; it would take 64 bytes per account, as much as an account takes now, and work in
     /// every request.
     #[must_use]
     pub fn digest(&self) -> Digest {
@@ -33,7 +33,7 @@ impl<S> MigrationLedger<S> {
     }
 
     fn leaves(&self) -> impl Iterator<Item = Digest> + '_ {
-        self.accounts.iter().map(|(key, row)| row.state(*key).leaf())
+        self.accounts.states().map(|state| state.leaf())
     }
 
     fn head(&self, accounts_root: Digest) -> StateHead {
@@ -77,8 +77,7 @@ impl<S> Checkpoint<'_, S> {
     pub fn credential(&self, account: AccountId) -> Option<Credential> {
         let accounts = &self.ledger.accounts;
         let index = accounts.find(account)?;
-        let state = accounts.row(index).state(*accounts.key(index));
-        Some(Credential::new(self.head, index, state, self.tree.path(index as usize)))
+        Some(Credential::new(self.head, index, accounts.state(index), self.tree.path(index as usize)))
     }
 }
 

@@ -90,8 +90,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             |until: LeaderRound| LeaderRound(start.0.saturating_add(until.0.saturating_sub(self.place.leader.0)));
         let mut ledger = Self::new(next);
         (ledger.place.leader, ledger.place.last) = (start, last);
-        for (index, (key, row)) in (0..).zip(self.accounts.iter()) {
-            let old = row.state(*key);
+        ledger.accounts.inherit(start);
+        for (index, old) in (0..).zip(self.accounts.states()) {
             let latencies = self.latencies.get(&index).map(|row| follow(row, &successors, remaining(row.next_from)));
             let stays = successors[old.validator.index()];
             let validator = match stays {

@@ -2,6 +2,7 @@
 
 use super::MigrationLedger;
 use crate::id::{LeaderRound, Round, ValidatorId};
+use crate::protocol::account::Account;
 use crate::protocol::delta::Change;
 use crate::protocol::index::Index;
 use crate::protocol::lists::{AcceptList, Decision, DecisionList};
@@ -65,8 +66,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if row.validator != from {
             return Err(Ineligible::NotAssigned { current: row.validator });
         }
-        if anchor <= row.anchor && self.config.rules.hold(Guard::AnchorOrder) {
-            return Err(Ineligible::OldAnchor { current: row.anchor });
+        let current = self.accounts.history(index).anchor;
+        if anchor <= current && self.config.rules.hold(Guard::AnchorOrder) {
+            return Err(Ineligible::OldAnchor { current });
         }
         if !self.config.committee.contains(to) {
             return Err(Ineligible::UnknownReceiver { validator: to });
@@ -120,8 +122,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     /// A(a) = v_old and r above the anchor of A(a). All live evidence is, as long as an activation drops the rest
     /// (the invariant of `LiveEvidence`); asked again because moving an account on a broken invariant would be worse.
     pub(super) fn still_eligible(&self, index: Index, anchor: Round, evidence: &Live) -> bool {
-        let row = self.accounts.row(index);
-        row.validator == evidence.from && (anchor > row.anchor || !self.config.rules.hold(Guard::AnchorOrder))
+        self.accounts.row(index).validator == evidence.from
+            && (anchor > self.accounts.history(index).anchor || !self.config.rules.hold(Guard::AnchorOrder))
     }
 
     /// A(a) ← (v_new, r). Other live evidence of the account goes without exclusion: its receivers did no wrong.
@@ -131,11 +133,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         } else {
             self.live.remove(index, anchor);
         }
-        let row = self.accounts.row_mut(index);
-        let from = row.validator;
-        row.activate(to, anchor, self.place.leader);
-        let nonces = row.nonces;
-        self.emit(Change::Activated { account: self.accounts.id(index), from, to, anchor, nonces });
+        let from = self.accounts.activate(index, to, anchor, self.place.leader);
+        let &Account { id: account, nonces, .. } = self.accounts.row(index);
+        self.emit(Change::Activated { account, from, to, anchor, nonces });
     }
 
     /// Whether v_new is excluded for a when Π expires: it was heard, so it knew of Π, spoke, and did not accept

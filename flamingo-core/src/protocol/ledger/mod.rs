@@ -274,7 +274,7 @@ impl<S> MigrationLedger<S> {
     /// A(a), or `None` for an account that is not admitted.
     #[must_use]
     pub fn assignment(&self, account: AccountId) -> Option<Assignment> {
-        self.accounts.find(account).map(|index| self.accounts.row(index).assignment())
+        self.accounts.find(account).map(|index| self.accounts.assignment(index))
     }
 
     /// The nonces of the account that have taken effect.

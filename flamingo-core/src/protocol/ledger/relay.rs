@@ -28,8 +28,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             return Err(Reason::NotAssigned { current: row.validator });
         }
         row.nonces.check(nonce)?;
-        if self.place.leader < row.fallback_from {
-            return Err(Reason::FallbackTooSoon { from: row.fallback_from });
+        let from = self.accounts.history(index).fallback_from;
+        if self.place.leader < from {
+            return Err(Reason::FallbackTooSoon { from });
         }
         if !auth.covers(request) {
             return Err(Reason::RelayAuthMismatch);
@@ -46,11 +47,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let params = self.config.params.get();
         let next_from = LeaderRound(self.place.leader.0.saturating_add(params.fallback_gate));
         let width = params.nonce_window;
-        let row = self.accounts.row_mut(index);
-        row.nonces.mark(nonce, width)?;
-        row.fallback_from = next_from;
-        row.relay_run = row.relay_run.saturating_add(1);
-        let run = row.relay_run;
+        self.accounts.nonces_mut(index).mark(nonce, width)?;
+        let run = self.accounts.relayed(index, next_from);
         self.emit(Change::Relayed { account, nonce, run, next_from });
         Ok(Outcome::Relayed { run })
     }

@@ -2,8 +2,9 @@
 
 use super::MigrationLedger;
 use crate::id::{Round, ValidatorId};
-use crate::protocol::account::Account;
+use crate::protocol::account::History;
 use crate::protocol::delta::Change;
+use crate::protocol::index::Index;
 use crate::protocol::nonce::NonceRefusal;
 use crate::protocol::outcome::{Outcome, Reason};
 use crate::protocol::request::Request;
@@ -18,33 +19,33 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if request.named != author {
             return Err(Reason::AuthorNotNamed { named: request.named });
         }
-        let account = self.accounts.row(index);
-        speaks_for(account, author, round, self.config.params.get().grace_rounds)?;
-        account.nonces.check(request.nonce)?;
+        self.speaks_for(index, author, round)?;
+        self.accounts.row(index).nonces.check(request.nonce)?;
         if !self.config.scheme.verify(self.accounts.key(index), &request.signing_bytes(), &request.signature) {
             return Err(Reason::BadSignature);
         }
         let width = self.config.params.get().nonce_window;
-        let row = self.accounts.row_mut(index);
-        row.nonces.mark(request.nonce, width)?;
-        if core::mem::take(&mut row.relay_run) > 0 {
+        self.accounts.nonces_mut(index).mark(request.nonce, width)?;
+        if self.accounts.end_run(index) {
             self.emit(Change::RelayRunEnded { account: request.account });
         }
         Ok(Outcome::Executed)
     }
-}
 
-/// The assignee may; the previous assignee may in certificates of rounds up to the activation's leader round plus
-/// the grace. With grace 0 that leaves what was certified before the migration was known.
-fn speaks_for(account: &Account, author: ValidatorId, round: Round, grace_rounds: u64) -> Result<(), Reason> {
-    if author == account.validator {
-        return Ok(());
+    /// The assignee may; the previous assignee may in certificates of rounds up to the activation's leader round plus
+    /// the grace. With grace 0 that leaves what was certified before the migration was known.
+    fn speaks_for(&self, index: Index, author: ValidatorId, round: Round) -> Result<(), Reason> {
+        let current = self.accounts.row(index).validator;
+        if author == current {
+            return Ok(());
+        }
+        let History { previous, activated, .. } = self.accounts.history(index);
+        if previous != Some(author) {
+            return Err(Reason::NotAssigned { current });
+        }
+        let last = Round(activated.0.saturating_add(self.config.params.get().grace_rounds));
+        if round > last { Err(Reason::GraceOver { last }) } else { Ok(()) }
     }
-    if account.previous != Some(author) {
-        return Err(Reason::NotAssigned { current: account.validator });
-    }
-    let last = Round(account.activated.0.saturating_add(grace_rounds));
-    if round > last { Err(Reason::GraceOver { last }) } else { Ok(()) }
 }
 
 impl From<NonceRefusal> for Reason {

@@ -70,8 +70,8 @@ impl<S> MigrationLedger<S> {
         out.extend_from_slice(&self.place.leader.0.to_le_bytes());
         out.extend_from_slice(&self.place.sub_dags.to_le_bytes());
         out.extend_from_slice(&(self.accounts.len() as u32).to_le_bytes());
-        for (key, row) in self.accounts.iter() {
-            out.extend_from_slice(&row.state(*key).encode());
+        for state in self.accounts.states() {
+            out.extend_from_slice(&state.encode());
         }
         self.put_rest(&mut out);
         out
@@ -119,7 +119,7 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
     pub(super) fn tell_everything(&mut self) {
         self.emit(Change::SubDag);
         for index in 0..self.accounts.len() as Index {
-            let state = self.accounts.row(index).state(*self.accounts.key(index));
+            let state = self.accounts.state(index);
             let all = (index, ValidatorId(0))..=(index, ValidatorId(u16::MAX));
             let excluded = self.excluded.range(all).map(|&(_, validator)| validator).collect();
             self.emit(Change::Restored { state: state.into(), excluded });
@@ -159,6 +159,11 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
 
     fn read_accounts(&mut self, reader: &mut Reader<'_>) -> Result<(), RestoreError> {
         let count = reader.count("accounts", u32::MAX, AccountState::ENCODED_LEN)?;
+        // The start of the epoch is the lowest gate that a hand-over leaves; whatever this finds, the state is the same.
+        let mut ahead = reader.clone();
+        let states = (0..count).map_while(|_| AccountState::decode(&mut ahead).ok());
+        let gates = states.map(|state| state.fallback_from).filter(|&gate| gate != LeaderRound(0));
+        self.accounts.inherit(gates.min().unwrap_or_default());
         for _ in 0..count {
             let at = reader.at();
             let state = AccountState::decode(reader)?;
