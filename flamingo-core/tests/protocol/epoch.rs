@@ -72,6 +72,43 @@ fn a_quorum_of_the_old_committee_ends_the_epoch() {
     assert!(restored.hand_over(config(next, params(|_| {})), LeaderRound(0), None).is_ok(), "a crash in between");
 }
 
+/// What a faulty validator can cost with hand-overs (ours): forged ones no root at all; a stale or wrong one that a
+/// quorum signed, however often it is submitted, one root per state. The root is that of the state all the same.
+#[test]
+fn a_stale_end_costs_one_root_per_state() {
+    let mut world = rich();
+    let next = next_committee(&[0, 1, 2, 3]);
+    let stale = end(&world, &next, 3);
+    world.quiet([125]);
+    let forged = EpochEnd { next_committee: Digest([1; 32]), ..stale.clone() };
+    let two = QuorumSignatures::new(stale.signatures.signatures()[..2].to_vec());
+    let little = EpochEnd { signatures: two, ..stale.clone() };
+    let wrong = EpochEnd { root: Digest([9; 32]), ..stale.clone() };
+    let wrong = EpochEnd { signatures: quorum_signatures(3, &wrong.signing_bytes()), ..wrong };
+    let earlier = EpochEnd { epoch: NEXT, ..stale.clone() };
+    for end in [&forged, &little, &earlier] {
+        assert!(!world.put(0, Object::EpochEnd(end)).is_effective());
+    }
+    assert_eq!(world.ledger.hand_over_roots(), 0);
+
+    for round in 1..=3u64 {
+        let expected = world.ledger.digest();
+        for author in (0..4).cycle().take(100) {
+            let end = if author % 2 == 0 { &stale } else { &wrong };
+            assert_eq!(world.put(author, Object::EpochEnd(end)), no_op(Reason::WrongRoot { expected }));
+            assert!(!world.request(3, 1, 8, 0, 3).is_effective(), "a no-op is no change");
+        }
+        assert_eq!(world.ledger.hand_over_roots(), round);
+        match round {
+            1 => assert!(world.admit(500).is_effective()),
+            _ => world.quiet([130 + round]),
+        }
+    }
+    let good = end(&world, &next, 3);
+    assert_eq!(world.put(0, Object::EpochEnd(&good)), Outcome::EpochEnded);
+    assert_eq!(world.ledger.hand_over_roots(), 4);
+}
+
 /// The next epoch starts with the committee that was certified, after the end and not before.
 #[test]
 fn the_next_committee_is_the_certified_one() {

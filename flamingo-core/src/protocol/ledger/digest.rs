@@ -51,6 +51,40 @@ impl<S> MigrationLedger<S> {
     }
 }
 
+/// The root of an unchanged state, and how often one was computed for a hand-over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RootCache {
+    root: Option<Digest>,
+    computed: u64,
+}
+
+impl RootCache {
+    /// The state changes.
+    pub(super) const fn forget(&mut self) {
+        self.root = None;
+    }
+}
+
+impl<S> MigrationLedger<S> {
+    /// The root, computed once per state: copies of a hand-over that certifies another state are no-ops, and so cost no
+    /// further digest until something takes effect.
+    pub(super) fn root_once(&mut self) -> Digest {
+        if let Some(root) = self.root.root {
+            return root;
+        }
+        let root = self.digest();
+        self.root = RootCache { root: Some(root), computed: self.root.computed + 1 };
+        root
+    }
+
+    /// How many roots hand-overs have cost.
+    #[cfg(feature = "test-util")]
+    #[must_use]
+    pub const fn hand_over_roots(&self) -> u64 {
+        self.root.computed
+    }
+}
+
 /// The committed state at one moment, with its hash tree. The ledger waits while it is held.
 #[derive(Debug)]
 pub struct Checkpoint<'a, S> {

@@ -42,11 +42,13 @@ pub enum HandOverError {
 
 impl<S: SignatureScheme> MigrationLedger<S> {
     /// Effective iff a quorum of this committee certified the state as it is. From then on the ledger only serves for
-    /// the hand-over. Signatures first: only what a quorum signed costs a digest of the state.
+    /// the hand-over. Signatures first: only what a quorum signed costs a digest of the state, and that once per state:
+    /// whoever submits a stale one again and again costs the signatures, and a digest only where something took effect
+    /// in between.
     pub(super) fn epoch_end(&mut self, end: &EpochEnd) -> Result<Outcome, Reason> {
         self.check_epoch(end.epoch)?;
         end.verify(&self.config.committee, &self.config.scheme).map_err(Reason::NoQuorum)?;
-        let expected = self.digest();
+        let expected = self.root_once();
         if end.root != expected {
             return Err(Reason::WrongRoot { expected });
         }

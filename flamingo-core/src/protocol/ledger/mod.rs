@@ -38,6 +38,7 @@ use alloc::vec::Vec;
 
 pub use config::LedgerConfig;
 pub use digest::Checkpoint;
+use digest::RootCache;
 pub use epoch::HandOverError;
 pub use snapshot::RestoreError;
 
@@ -79,6 +80,8 @@ pub struct MigrationLedger<S> {
     declined: BTreeSet<(Index, ValidatorId)>,
     /// The digest of the next committee, once the epoch has ended.
     ended: Option<Digest>,
+    /// The root of the state as it is, if a hand-over asked for it since the last change. Not committed state.
+    root: RootCache,
     deltas: VecDeque<AssignmentDelta>,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
@@ -114,6 +117,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             excluded: BTreeSet::new(),
             declined: BTreeSet::new(),
             ended: None,
+            root: RootCache::default(),
             deltas: VecDeque::new(),
             next_delta: 0,
             due: Vec::new(),
@@ -134,6 +138,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             return Outcome::NoOp(Reason::EpochOver);
         }
         let applied = self.place.sub_dags;
+        self.root.forget();
         self.place.leader = leader;
         self.place.sub_dags += 1;
         self.emit(Change::SubDag);
@@ -177,6 +182,9 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             Object::Latency(latency) => self.latency_record(latency),
             Object::EpochEnd(end) => self.epoch_end(end),
         };
+        if outcome.is_ok() {
+            self.root.forget();
+        }
         outcome.unwrap_or_else(Outcome::NoOp)
     }
 
@@ -216,6 +224,7 @@ impl<S> MigrationLedger<S> {
             excluded: self.excluded.clone(),
             declined: self.declined.clone(),
             ended: self.ended,
+            root: self.root,
             deltas: VecDeque::new(),
             next_delta: self.next_delta,
             due: Vec::new(),
