@@ -9,12 +9,13 @@ use super::nonce::{NonceRefusal, NonceWindow};
 use super::relay_table::RelayRefusal;
 use super::request::Request;
 use super::view::Assignment;
-use crate::id::{AccountId, Epoch, Nonce, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, Epoch, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
 use crate::params::Params;
 use crate::rank::KeyedHash;
 use crate::signature::SignatureScheme;
 
-/// What to do with a request. Never an error: everything a client can send has an answer.
+/// What to do with a request. Never an error: everything a client can send has an answer, and a word on when and how to
+/// come again, [`retry`](Self::retry).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -85,6 +86,7 @@ pub struct AdmissionTable<S> {
     purge_on_move: bool,
     nonce_window: u8,
     cursor: Cursor,
+    leader: LeaderRound,
     index: AccountIndex,
     rows: Vec<Row>,
 }
@@ -112,6 +114,7 @@ impl<S: SignatureScheme> AdmissionTable<S> {
             purge_on_move: params.get().purge_on_move,
             nonce_window: params.get().nonce_window,
             cursor: Cursor::default(),
+            leader: LeaderRound(0),
             index: AccountIndex::new(lookup),
             rows: Vec::new(),
         }
@@ -156,8 +159,17 @@ impl<S: SignatureScheme> AdmissionTable<S> {
     /// Follows the ledger.
     pub fn apply(&mut self, delta: &AssignmentDelta) -> Applied {
         let status = self.cursor.take(delta.sequence);
-        let purge = if status == DeltaStatus::Taken { self.change(&delta.change) } else { None };
-        Applied { status, purge }
+        if status != DeltaStatus::Taken {
+            return Applied { status, purge: None };
+        }
+        self.leader = delta.leader_round;
+        Applied { status, purge: self.change(&delta.change) }
+    }
+
+    /// ℓ of the newest sub-DAG heard of: what the table's verdicts are as of.
+    #[must_use]
+    pub const fn leader(&self) -> LeaderRound {
+        self.leader
     }
 
     /// A(a), or `None` for an account that is not admitted.

@@ -6,9 +6,10 @@ use super::account_state::AccountState;
 use super::merkle::climb;
 use super::quorum::{QuorumError, QuorumSignatures};
 use super::statement::Statement;
+use super::view::Assignment;
 use crate::committee::Committee;
 use crate::hash::{Domain, Hasher};
-use crate::id::{Digest, Epoch, LeaderRound};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound};
 use crate::signature::SignatureScheme;
 use crate::wire::{Reader, WireError};
 
@@ -158,6 +159,13 @@ impl Credential {
     pub fn statement(&self) -> Option<Statement> {
         let AccountState { account, validator: to, anchor, previous, .. } = self.state;
         previous.map(|from| Statement { epoch: self.head.epoch, account, from, to, anchor })
+    }
+
+    /// Whether it says this of this account, as of [`leader`](Self::leader). A credential that says otherwise and
+    /// [verifies](Self::verify) is the better word where its leader round is the later one: a verdict is one validator's.
+    #[must_use]
+    pub fn says(&self, account: AccountId, assignment: Assignment) -> bool {
+        self.state.account == account && self.state.assignment() == assignment
     }
 
     /// Checks it against a root that a quorum of `committee` certified.

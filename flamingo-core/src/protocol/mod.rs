@@ -15,7 +15,7 @@
 //! | [`NonceWindow`] | exactly-once per account |
 //! | [`AssignmentDelta`] | what a committed object changed, for processes that do not hold the ledger |
 //! | [`CommittedView`] | the delayed replica that the local side reads |
-//! | [`AdmissionTable`] | the worker's replica: whose requests to take in |
+//! | [`AdmissionTable`] | the worker's replica: whose requests to take in; a [`Verdict`] for each, with a [`Retry`] hint |
 //! | [`AdmissionCheck`], [`HomeRule`] | what the host decides: who may have an account, and where it starts |
 
 mod account;
@@ -43,6 +43,7 @@ mod quorum;
 mod relay;
 mod relay_table;
 mod request;
+mod retry;
 mod rules;
 mod statement;
 mod sybil;
@@ -70,6 +71,7 @@ pub use quorum::{QuorumError, QuorumSignatures};
 pub use relay::RelayAuth;
 pub use relay_table::{RelayRefusal, RelayTable};
 pub use request::Request;
+pub use retry::Retry;
 pub use rules::{Guard, Rules};
 pub use statement::{SignedDecision, Statement};
 pub use sybil::{Admission, AdmissionCheck, AdmitAll, AuthorityKey};

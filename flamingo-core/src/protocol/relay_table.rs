@@ -200,6 +200,12 @@ impl<S: SignatureScheme> RelayTable<S> {
         status
     }
 
+    /// ℓ of the newest sub-DAG heard of: what the table's verdicts are as of.
+    #[must_use]
+    pub const fn leader(&self) -> LeaderRound {
+        self.leader
+    }
+
     /// After a restart: what was admitted before is not known, so with `relay_rest` nothing is admitted for R_f
     /// committed rounds from the sub-DAG heard of last. Say it when the deltas have caught up.
     pub const fn rest(&mut self) {

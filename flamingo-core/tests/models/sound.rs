@@ -24,6 +24,15 @@ fn two_accounts() {
     explore("two accounts, two anchors", alphabet).sound(&[]);
 }
 
+/// Two accounts under signatures. What it adds to two accounts in lists: there one list opens both votes at once, here
+/// each account has evidence, answers and declines of its own, in any order between the other's, while both are counted in
+/// one tally: what is recorded or closed of one must not be so of the other.
+#[test]
+fn two_accounts_signed() {
+    let alphabet = Alphabet { accounts: &[0, 1000], receivers: &[2], leaders: &[12, 24], signed: true, ..alphabet() };
+    explore("two accounts, signed", alphabet).sound(&[]);
+}
+
 /// Exactly-once (Flamingo §4.3) across migrations, with a grace in which two validators may carry an account's requests.
 #[test]
 fn requests() {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use flamingo_core::protocol::MigrationLedger;
+use flamingo_core::protocol::{MigrationLedger, Rules};
 use flamingo_core::{AccountId, Params, ValidatorId};
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::random_logs::{Hits, Owned, Run, feed};
-use crate::world::{Toy, accept_list, committee, config, ledger};
+use crate::world::{Toy, accept_list, committee, config};
 
 /// One step of a log. The seed decides everything that the kind leaves open.
 #[derive(Clone, Copy, Debug)]
@@ -63,11 +63,17 @@ pub(crate) struct Campaign {
     params: Params,
     stakes: Vec<u64>,
     faulty: BTreeSet<u16>,
+    rules: Rules,
     pub(crate) hits: Hits,
 }
 
 impl Campaign {
     pub(crate) fn new(seed: u64) -> Self {
+        Self::under(seed, Rules::default())
+    }
+
+    /// The same log before a ledger that may lack a guard.
+    pub(crate) fn under(seed: u64, rules: Rules) -> Self {
         let (run, params, stakes) = Run::new(seed);
         let tolerated = committee(&stakes).max_faulty_stake();
         let mut faulty_stake = 0;
@@ -79,7 +85,9 @@ impl Campaign {
                 faulty.insert(v as u16);
             }
         }
-        Self { run, params, stakes, faulty, hits: Hits::default() }
+        let mut campaign = Self { run, params, stakes, faulty, rules, hits: Hits::default() };
+        campaign.run.ledger = MigrationLedger::new(campaign.config());
+        campaign
     }
 
     pub(crate) fn step(&mut self, step: Step) {
@@ -148,7 +156,9 @@ impl Campaign {
     }
 
     fn config(&self) -> flamingo_core::protocol::LedgerConfig<Toy> {
-        config(committee(&self.stakes), self.params.clone())
+        let mut config = config(committee(&self.stakes), self.params.clone());
+        config.rules = self.rules;
+        config
     }
 
     /// Objects in the log.
@@ -170,7 +180,7 @@ impl Campaign {
 
     /// A replica that saw the same log, once, is in the same state.
     pub(crate) fn finish(&mut self) {
-        let mut twin = ledger(committee(&self.stakes), self.params.clone());
+        let mut twin = MigrationLedger::new(self.config());
         feed(&mut twin, &self.run.log, &mut self.hits);
         assert_eq!(twin.digest(), self.run.ledger.digest(), "replicas differ");
     }

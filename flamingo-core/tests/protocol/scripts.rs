@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use flamingo_core::protocol::{Accepted, Outcome, Reason, Tallied};
-use flamingo_core::{AccountId, ValidatorId};
+use flamingo_core::protocol::{Accepted, DeltaStatus, Outcome, Reason, RelayRefusal, RelayTable, Tallied, Verdict};
+use flamingo_core::{AccountId, Nonce, ValidatorId};
 
 use crate::random_logs::variant;
-use crate::world::{World, params, statement};
+use crate::relay_table::table;
+use crate::world::{Toy, World, params, relay_auth, request, statement};
 
 /// Every script says what its lines do. A script that expects nothing, or a folder without scripts, fails.
 #[test]
@@ -27,18 +28,18 @@ fn scripts_do_what_they_say() {
 
 /// Runs a script; the number of lines that were checked.
 fn run(text: &str) -> Result<usize, String> {
-    let (mut world, mut checked) = (None, 0);
+    let (mut log, mut checked) = (None, 0);
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
             continue;
         }
         let Some((object, expected)) = line.split_once("->") else {
-            world = Some(committee(line));
+            log = Some(Log::new(committee(line)));
             continue;
         };
-        let world = world.as_mut().ok_or("no committee line")?;
-        let got = step(world, &object.split_whitespace().collect::<Vec<_>>());
+        let log = log.as_mut().ok_or("no committee line")?;
+        let got = log.step(&object.split_whitespace().collect::<Vec<_>>());
         if got != expected.trim() {
             return Err(format!("line {}: {line}\n  got {got}", number + 1));
         }
@@ -47,7 +48,72 @@ fn run(text: &str) -> Result<usize, String> {
     Ok(checked)
 }
 
-/// `committee STAKE… [grace=N] [window=N] [ttl=N]`
+/// A world, and the doors of its relays, who follow it.
+struct Log {
+    world: World,
+    doors: Vec<RelayTable<Toy>>,
+}
+
+impl Log {
+    fn new(world: World) -> Self {
+        let doors = (0..world.ledger.committee().len() as u16).map(|me| table(&world, me)).collect();
+        Self { world, doors }
+    }
+
+    /// A line, at the ledger or at a relay's door. The doors hear of it.
+    fn step(&mut self, words: &[&str]) -> String {
+        let shown = match *words {
+            ["relay", relay, account, nonce, "names", named] => {
+                let (account, nonce, named) = (id(account), id(nonce), id(named) as u16);
+                let relay = self.relay(relay, account, nonce);
+                let outcome = self.world.relay(relay, account, nonce, named);
+                self.executed(outcome, account, nonce);
+                self.doors[usize::from(relay)].committed(AccountId(account), Nonce(nonce));
+                show(outcome)
+            }
+            ["request", author, round, account, nonce, "names", named] => {
+                let (account, nonce) = (id(account), id(nonce));
+                let outcome = self.world.request(id(author) as u16, id(round), account, nonce, id(named) as u16);
+                self.executed(outcome, account, nonce);
+                show(outcome)
+            }
+            [way @ ("door" | "collected"), relay, account, nonce, "names", named] => {
+                let (account, nonce) = (id(account), id(nonce));
+                let relay = self.relay(relay, account, nonce);
+                let request = request(account, nonce, id(named) as u16);
+                let (door, auth) = (&mut self.doors[usize::from(relay)], relay_auth(&request));
+                show_verdict(if way == "door" { door.admit(&request, &auth) } else { door.collected(&request, &auth) })
+            }
+            ["run", account] => {
+                let credential = self.world.ledger.checkpoint().credential(AccountId(id(account)));
+                credential.unwrap().state().relay_run.to_string()
+            }
+            _ => step(&mut self.world, words),
+        };
+        for delta in self.world.deltas() {
+            self.doors.iter_mut().for_each(|door| assert_eq!(door.apply(&delta), DeltaStatus::Taken));
+        }
+        shown
+    }
+
+    /// `u0`, `u1`, …: the relays of the request in their order, and behind them the others, the assignee last.
+    fn relay(&self, word: &str, account: u64, nonce: u64) -> u16 {
+        let (assignee, mut order) = (self.world.assigned(account).0, self.world.relays(account, nonce));
+        let others: Vec<u16> =
+            (0..self.doors.len() as u16).filter(|u| *u != assignee && !order.contains(u)).chain([assignee]).collect();
+        order.extend(others);
+        assert!(word.starts_with('u'), "{word}");
+        order[id(word) as usize]
+    }
+
+    fn executed(&mut self, outcome: Outcome, account: u64, nonce: u64) {
+        if outcome.executes() {
+            self.doors.iter_mut().for_each(|door| door.executed(AccountId(account), Nonce(nonce)));
+        }
+    }
+}
+
+/// `committee STAKE… [grace=N] [window=N] [ttl=N] [gate=N] [rest=0]`
 fn committee(line: &str) -> World {
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(words[0], "committee", "{line}");
@@ -59,6 +125,8 @@ fn committee(line: &str) -> World {
                 "grace" => raw.grace_rounds = value,
                 "window" => raw.nonce_window = value as u8,
                 "ttl" => raw.evidence_ttl = value,
+                "gate" => raw.fallback_gate = value,
+                "rest" => raw.relay_rest = value > 0,
                 _ => panic!("{line}"),
             }
         }
@@ -93,9 +161,6 @@ fn step(world: &mut World, words: &[&str]) -> String {
             let (account, from, to) = movement(moves);
             show(world.refuse(statement(id(anchor), account, from, to)))
         }
-        ["request", author, round, account, nonce, "names", named] => {
-            show(world.request(id(author) as u16, id(round), id(account), id(nonce), id(named) as u16))
-        }
         ["where", account] => {
             let assignment = world.ledger.assignment(AccountId(id(account)));
             assignment.map_or_else(|| "nowhere".into(), |at| format!("{} {}", at.validator, at.anchor))
@@ -128,10 +193,22 @@ fn show(outcome: Outcome) -> String {
         Outcome::EvidenceLive { deadline } => format!("live until {}", deadline.0),
         Outcome::Activated { to } => format!("activated {to}"),
         Outcome::Declined { by } => format!("declined {by}"),
+        Outcome::Relayed { run } => format!("relayed run={run}"),
         Outcome::Tallied(tallied) => show_tallied(tallied),
         Outcome::Accepted(accepted) => show_accepted("accepted", accepted),
         Outcome::NoOp(Reason::NothingAccepted(accepted)) => show_accepted("no-op NothingAccepted", accepted),
         Outcome::NoOp(reason) => format!("no-op {}", variant(&reason)),
+        other => variant(&other).to_lowercase(),
+    }
+}
+
+fn show_verdict(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::RelayRefused(RelayRefusal::GateClosed { from }) => format!("refused GateClosed {}", from.0),
+        Verdict::RelayRefused(RelayRefusal::Resting { from }) => format!("refused Resting {}", from.0),
+        Verdict::RelayRefused(RelayRefusal::Pending { nonce }) => format!("refused Pending q{}", nonce.0),
+        Verdict::RelayRefused(refusal) => format!("refused {}", variant(&refusal)),
+        Verdict::NotAssigned { current } => format!("not assigned: {} {}", current.validator, current.anchor),
         other => variant(&other).to_lowercase(),
     }
 }
