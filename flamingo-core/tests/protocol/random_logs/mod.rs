@@ -7,8 +7,8 @@ mod hits;
 mod replicas;
 mod restores;
 
-use flamingo_core::Digest;
 use flamingo_core::rank::KeyedHash;
+use flamingo_core::{Digest, LeaderRound};
 pub(crate) use generate::{Owned, Run};
 use hits::WANTED;
 pub(crate) use hits::{Hits, variant};
@@ -61,4 +61,30 @@ fn random_logs_agree_with_the_model_and_among_replicas() {
     assert!(missed.is_empty(), "never happened: {missed:?}");
     let strange: Vec<_> = hits.0.keys().filter(|what| !WANTED.contains(&what.as_str())).collect();
     assert!(strange.is_empty(), "not listed as wanted: {strange:?}");
+}
+
+/// A no-op changes nothing: neither state, gate nor deadline, and nobody hears of it. Whatever the object, after whatever
+/// came before; and what is effective changes the state.
+#[test]
+fn a_no_op_changes_nothing() {
+    let (mut nothing, mut something) = (0u32, 0u32);
+    for seed in 100..108 {
+        let (mut run, params, stakes) = Run::new(seed);
+        (0..60).for_each(|_| run.sub_dag(&mut Hits::default()));
+        let mut replica = ledger(committee(&stakes), params);
+        let mut before = replica.digest();
+        for sub_dag in &run.log {
+            let _ = replica.begin(LeaderRound(sub_dag.leader));
+            before = if replica.drain_deltas().count() > 0 { replica.digest() } else { before };
+            for (at, carrier, object) in &sub_dag.objects {
+                let effective = replica.apply(*at, *carrier, object.object()).is_effective();
+                let (after, deltas) = (replica.digest(), replica.drain_deltas().count());
+                assert_eq!(effective, after != before, "seed {seed}, {at}");
+                assert!(effective || deltas == 0, "seed {seed}, {at}");
+                (nothing, something) = (nothing + u32::from(!effective), something + u32::from(effective));
+                before = after;
+            }
+        }
+    }
+    assert!(nothing > 1_000 && something > 1_000, "{nothing} no-ops, {something} effects");
 }
