@@ -251,8 +251,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
 
     /// Durable before visible: the anchor first, then the header with its decisions.
     fn propose(&mut self, round: Round, at_us: u64) {
-        let load = self.builder.finish(self.me, round, at_us, self.ledger.leader_round(), &self.params);
         let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_lists(round));
+        let head = self.balancer.commit_head(self.ledger.leader_round(), &accepts);
+        let load = self.builder.finish(self.me, round, at_us, head, &self.params);
         if let Some(list) = &decisions {
             self.emit(Output::Persist(Persist::DecidedAnchor(list.anchor())));
         }

@@ -3,11 +3,19 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use crate::id::{AccountId, Round, ValidatorId};
-use crate::protocol::Change;
+use crate::id::{AccountId, LeaderRound, Round, ValidatorId};
+use crate::protocol::{AcceptList, Change};
 
 /// The header round in which an acceptance was last taken; `None` when it is due now.
 type Taken = Option<Round>;
+
+/// Evidence that waits for an acceptance to show an effect.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    /// ℓ_Π.
+    since: LeaderRound,
+    taken: Taken,
+}
 
 /// What to accept. Every change costs a few ordered look-ups.
 ///
@@ -17,21 +25,29 @@ type Taken = Option<Round>;
 pub(super) struct Acceptances {
     /// After how many rounds.
     again_after: u64,
-    live: BTreeMap<(AccountId, Round), Taken>,
+    /// T_Π.
+    evidence_ttl: u64,
+    live: BTreeMap<(AccountId, Round), Answer>,
     /// The same, what is due first, and of that the oldest anchor.
     queue: BTreeSet<(Taken, Round, AccountId)>,
 }
 
 impl Acceptances {
     /// Nothing to accept; `again_after` is at least 1.
-    pub(super) const fn new(again_after: u64) -> Self {
-        Self { again_after, live: BTreeMap::new(), queue: BTreeSet::new() }
+    pub(super) const fn new(again_after: u64, evidence_ttl: u64) -> Self {
+        Self { again_after, evidence_ttl, live: BTreeMap::new(), queue: BTreeSet::new() }
     }
 
     /// Follows the committed log on behalf of `me`.
     pub(super) fn follow(&mut self, me: ValidatorId, change: &Change) {
         match *change {
-            Change::EvidenceLive { account, to, anchor, .. } if to == me => self.set(account, anchor, None),
+            Change::EvidenceLive { account, to, anchor, deadline, .. } if to == me => {
+                self.end(account, anchor);
+                // Not the round of the delta: a restored ledger tells of older evidence.
+                let since = LeaderRound(deadline.0.saturating_sub(self.evidence_ttl));
+                self.live.insert((account, anchor), Answer { since, taken: None });
+                self.queue.insert((None, anchor, account));
+            }
             Change::EvidenceExpired { account, to, anchor, .. } | Change::EvidenceDeclined { account, to, anchor }
                 if to == me =>
             {
@@ -61,11 +77,19 @@ impl Acceptances {
 
     /// An answer was lost: what is still live is due again at once.
     pub(super) fn lost(&mut self, anchor: Round, accounts: &[AccountId]) {
-        for &account in accounts {
-            if self.live.contains_key(&(account, anchor)) {
-                self.set(account, anchor, None);
-            }
-        }
+        accounts.iter().for_each(|&account| self.set(account, anchor, None));
+    }
+
+    /// ℓ_Π of what none of `lists` accepts.
+    pub(super) fn unanswered(&self, lists: &[AcceptList]) -> impl Iterator<Item = LeaderRound> {
+        let accepts = |list: &AcceptList, account, anchor| {
+            list.anchor() == anchor && list.accounts().binary_search(&account).is_ok()
+        };
+        let open = self
+            .live
+            .iter()
+            .filter(move |&(&(account, anchor), _)| !lists.iter().any(|list| accepts(list, account, anchor)));
+        open.map(|(_, answer)| answer.since)
     }
 
     /// How many entries are held.
@@ -74,16 +98,18 @@ impl Acceptances {
         self.live.len().max(self.queue.len())
     }
 
+    /// Of live evidence, when its acceptance was taken.
     fn set(&mut self, account: AccountId, anchor: Round, taken: Taken) {
-        if let Some(before) = self.live.insert((account, anchor), taken) {
-            self.queue.remove(&(before, anchor, account));
+        if let Some(answer) = self.live.get_mut(&(account, anchor)) {
+            self.queue.remove(&(answer.taken, anchor, account));
+            answer.taken = taken;
+            self.queue.insert((taken, anchor, account));
         }
-        self.queue.insert((taken, anchor, account));
     }
 
     fn end(&mut self, account: AccountId, anchor: Round) {
-        if let Some(taken) = self.live.remove(&(account, anchor)) {
-            self.queue.remove(&(taken, anchor, account));
+        if let Some(answer) = self.live.remove(&(account, anchor)) {
+            self.queue.remove(&(answer.taken, anchor, account));
         }
     }
 

@@ -8,8 +8,8 @@
 //! 3. [`round`](Balancer::round) whenever the DAG round advances: the anchor kR fires when it is reached or crossed, and
 //!    of several crossed at once only the largest;
 //! 4. [`take_decision_list`](Balancer::take_decision_list) and [`take_accept_lists`](Balancer::take_accept_lists) when the
-//!    next header is built. It states as its commit head at most a sub-DAG whose deltas were handed over: who says that
-//!    it knows of evidence and does not accept it is excluded.
+//!    next header is built, and then [`commit_head`](Balancer::commit_head), which that header states: who says that it
+//!    knows of evidence and does not accept it is excluded.
 //!
 //! *Forced migration* (ours) adds decisions from the snapshot alone, see `forced`.
 //!
@@ -30,7 +30,7 @@ use crate::committee::Committee;
 use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
 use crate::params::Params;
 use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
-use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus};
+use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus, stated_head};
 use crate::rank::KeyedHash;
 use crate::signal::{Added, CertificateView, SignalSource, Skip, TrackingWindow, WindowSignals};
 
@@ -140,7 +140,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             waiting: None,
             decisions: None,
             // Within D rounds an acceptance commits, or its header is lost. The second offer has to be in time, too.
-            acceptances: Acceptances::new(raw.delivery_rounds.min(raw.evidence_ttl / 2).max(1)),
+            acceptances: Acceptances::new(raw.delivery_rounds.min(raw.evidence_ttl / 2).max(1), raw.evidence_ttl),
         }
     }
 
@@ -206,6 +206,18 @@ impl<P: MigrationPolicy> Balancer<P> {
     pub fn take_accept_lists(&mut self, round: Round) -> Vec<AcceptList> {
         let round = self.round.max(round);
         (0..MAX_ACCEPT_LISTS).map_while(|_| self.accept_list(round)).collect()
+    }
+
+    /// The commit head for the header that carries `lists`, all accept lists that were taken for it and no others, of a
+    /// validator that has committed up to `head`. It is less where the deltas lag behind, and it lies below every live
+    /// evidence that names this validator and that these lists do not accept: an acceptance that another header carried
+    /// may be lost with it, and a head that says "I know" without it would exclude this validator. A head that lags is
+    /// safe; it catches up as the log shows what became of the evidence.
+    ///
+    /// Not between the deltas of one sub-DAG. Cost: a look at every live evidence that names this validator.
+    #[must_use]
+    pub fn commit_head(&self, head: LeaderRound, lists: &[AcceptList]) -> LeaderRound {
+        stated_head(head.min(self.view.head()), self.acceptances.unanswered(lists))
     }
 
     /// `list` will not commit, as far as the host knows: what is still live is due again at once. Without this it is

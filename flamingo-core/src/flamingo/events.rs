@@ -69,8 +69,8 @@ pub enum Input<'a> {
     /// An accept list will not commit: its certificate was garbage-collected. It is offered again at once, not only
     /// after a while, as it is without this.
     AcceptsLost(&'a AcceptList),
-    /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head,
-    /// so it does not come between the objects of one.
+    /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head, or
+    /// less ([`Balancer::commit_head`](crate::Balancer::commit_head)), so it does not come between the objects of one.
     Propose {
         /// Its round.
         round: Round,

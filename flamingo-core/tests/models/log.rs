@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use flamingo_core::protocol::{
-    AuthorityKey, Carrier, HomeFn, LedgerConfig, LogIndex, MigrationLedger, Object, Rules, Statement,
+    AuthorityKey, Carrier, HomeFn, LedgerConfig, LogIndex, MigrationLedger, Object, Rules, Statement, stated_head,
 };
 use flamingo_core::{AccountId, Committee, Digest, EpochSeed, LeaderRound, Params, Round, ValidatorId};
 
@@ -291,11 +291,17 @@ impl Alphabet {
             out.push(vec![Step::Header { author: to.0, head: u64::MAX }]);
             return;
         }
-        // An honest header that states a head carries acceptances of all it knows by then.
+        // An honest header carries acceptances of all it knows by then, or of nothing, if it took them for an earlier one:
+        // that one may be lost. What it states is the balancer's rule.
         let live = self.accounts.iter().flat_map(|&account| state.ledger.evidence(AccountId(account)));
-        let known = live.filter(|(other, deadline)| other.to == to && deadline.0 - TTL < leader);
-        let accepts = known.map(|(statement, _)| self.accept(statement));
-        out.push(accepts.chain([Step::Header { author: to.0, head: leader - 1 }]).collect());
+        let known: Vec<_> = live.filter(|(other, deadline)| other.to == to && deadline.0 - TTL < leader).collect();
+        let header = |unanswered: &[(Statement, LeaderRound)]| {
+            let since = unanswered.iter().map(|(_, deadline)| LeaderRound(deadline.0 - TTL));
+            Step::Header { author: to.0, head: stated_head(LeaderRound(leader - 1), since).0 }
+        };
+        let accepts = known.iter().map(|&(statement, _)| self.accept(statement));
+        out.push(accepts.chain([header(&[])]).collect());
+        out.push(vec![header(&known)]);
     }
 
     /// The receiver's acceptance.

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use flamingo_core::protocol::{MigrationLedger, Rules};
-use flamingo_core::{AccountId, Params, ValidatorId};
+use flamingo_core::protocol::{MigrationLedger, Rules, stated_head};
+use flamingo_core::{AccountId, LeaderRound, Params, ValidatorId};
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::random_logs::{Hits, Owned, Run, feed};
@@ -64,6 +64,8 @@ pub(crate) struct Campaign {
     stakes: Vec<u64>,
     faulty: BTreeSet<u16>,
     rules: Rules,
+    /// Receivers state all they know, whatever their header answers: wrong, and honest no more.
+    pub(crate) whole_heads: bool,
     pub(crate) hits: Hits,
 }
 
@@ -85,7 +87,7 @@ impl Campaign {
                 faulty.insert(v as u16);
             }
         }
-        let mut campaign = Self { run, params, stakes, faulty, rules, hits: Hits::default() };
+        let mut campaign = Self { run, params, stakes, faulty, rules, whole_heads: false, hits: Hits::default() };
         campaign.run.ledger = MigrationLedger::new(campaign.config());
         campaign
     }
@@ -116,20 +118,31 @@ impl Campaign {
         }
     }
 
-    /// An honest header: acceptances of the evidence of every sub-DAG that the author has committed, and its head. It may
-    /// be late by some sub-DAGs.
+    /// An honest header: acceptances of the evidence of every sub-DAG that the author has committed, but for those that it
+    /// took for an earlier header, which may be lost; and the head that the balancer's rule leaves it. It may be late by
+    /// some sub-DAGs.
     fn honest(&mut self, author: u16) {
         if self.faulty.contains(&author) {
             return;
         }
         let late = (self.run.leader % 3) as usize;
         let head = self.run.log.iter().rev().nth(1 + late).map_or(0, |sub_dag| sub_dag.leader);
+        let mut unanswered = Vec::new();
         let live: Vec<_> = self.run.model.live.iter().map(|evidence| (evidence.statement, evidence.leader)).collect();
         for ((account, _, to, anchor), since) in live {
             if to == author && since <= head {
-                self.run.put(author, Owned::Accepts(accept_list(anchor, &[account])), &mut self.hits);
+                if self.run.random.random_bool(0.5) {
+                    self.hits.add("TakenBefore", 1);
+                    unanswered.push(LeaderRound(since));
+                } else {
+                    self.run.put(author, Owned::Accepts(accept_list(anchor, &[account])), &mut self.hits);
+                }
             }
         }
+        let head = match self.whole_heads {
+            true => head,
+            false => stated_head(LeaderRound(head), unanswered).0,
+        };
         self.run.put(author, Owned::Header(head), &mut self.hits);
     }
 
@@ -236,14 +249,22 @@ prop_state_machine! {
 /// Every kind of step occurs, and does something.
 #[test]
 fn steps_are_met() {
-    let mut campaign = Campaign::new(3);
-    for seed in 0..400 {
-        campaign.step(Step { kind: Kind::of(seed as u8), seed });
-        campaign.check();
+    let mut met = BTreeSet::new();
+    for number in 0..16 {
+        let mut campaign = Campaign::new(number);
+        let mut random = ChaCha8Rng::seed_from_u64(number);
+        for _ in 0..400 {
+            campaign.step(Step { kind: Kind::of(random.random()), seed: random.random() });
+            campaign.check();
+        }
+        campaign.finish();
+        assert!(campaign.objects_in_log() > 400);
+        met.extend(campaign.hits.0.into_keys());
     }
-    campaign.finish();
-    assert!(campaign.objects_in_log() > 400);
-    for what in ["SubDag", "Jump", "Objects", "Honest", "Spam", "Again", "Restore", "SecondList", "Begun.expired"] {
-        assert!(campaign.hits.0.contains_key(what), "{what} never happened");
+    let every = [
+        "SubDag", "Jump", "Objects", "Honest", "Spam", "Again", "Restore", "SecondList", "TakenBefore", "Begun.expired",
+    ];
+    for what in every {
+        assert!(met.contains(what), "{what} never happened");
     }
 }
