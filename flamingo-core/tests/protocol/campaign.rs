@@ -7,15 +7,17 @@
 
 use std::collections::BTreeSet;
 
-use flamingo_core::protocol::{MigrationLedger, Rules, stated_head};
-use flamingo_core::{AccountId, LeaderRound, Params, ValidatorId};
+use flamingo_core::protocol::{
+    Carrier, EpochEnd, LogIndex, MigrationLedger, Object, Outcome, QuorumSignatures, Rules, stated_head,
+};
+use flamingo_core::{AccountId, Committee, Epoch, LeaderRound, Params, Round, ValidatorId};
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::random_logs::{Hits, Owned, Run, feed};
-use crate::world::{Toy, accept_list, committee, config};
+use crate::world::{EPOCH, Toy, accept_list, committee, config, quorum_signatures};
 
 /// One step of a log. The seed decides everything that the kind leaves open.
 #[derive(Clone, Copy, Debug)]
@@ -191,11 +193,44 @@ impl Campaign {
         self.run.ledger.drain_deltas().for_each(drop);
     }
 
-    /// A replica that saw the same log, once, is in the same state.
+    /// A replica that saw the same log, once, is in the same state; so is the next epoch.
     pub(crate) fn finish(&mut self) {
         let mut twin = MigrationLedger::new(self.config());
         feed(&mut twin, &self.run.log, &mut self.hits);
         assert_eq!(twin.digest(), self.run.ledger.digest(), "replicas differ");
+        if !self.run.log.is_empty() {
+            self.end_epoch(twin);
+        }
+    }
+
+    /// The epoch ends: whoever is handed a tail of its log again, restored or not, is where the others are.
+    fn end_epoch(&mut self, mut old: MigrationLedger<Toy>) {
+        let members = committee(&self.stakes).members().to_vec();
+        let next = Committee::new(Epoch(EPOCH.0 + 1), members, &Toy).unwrap();
+        let unsigned = EpochEnd {
+            epoch: EPOCH,
+            next_committee: next.digest(),
+            root: old.digest(),
+            signatures: QuorumSignatures::default(),
+        };
+        let signatures = quorum_signatures(self.stakes.len() as u16, &unsigned.signing_bytes());
+        let (end, at) = (EpochEnd { signatures, ..unsigned }, LogIndex(u64::MAX / 2));
+        let carrier = Carrier { author: ValidatorId(0), round: Round(1) };
+        assert_eq!(old.apply(at, carrier, Object::EpochEnd(&end)), Outcome::EpochEnded);
+        let config = || config(next.clone(), self.params.clone());
+        let (start, last) = (old.leader_round(), old.last_index());
+        let mut straight = old.hand_over(config(), start, last).unwrap();
+        let (bytes, root) = (straight.snapshot(), straight.digest());
+        let restored = MigrationLedger::restore(config(), &bytes, &root, last).unwrap();
+        assert!(straight.begin(LeaderRound(start.0 + 1)).is_effective());
+        for mut ledger in [old.hand_over(config(), start, last).unwrap(), restored] {
+            let from = self.run.log.len().saturating_sub(5);
+            feed(&mut ledger, &self.run.log[from..], &mut self.hits);
+            assert!(!ledger.apply(at, carrier, Object::EpochEnd(&end)).is_effective());
+            assert_eq!(ledger.digest(), root, "a tail of the old epoch changed the state");
+            assert!(ledger.begin(LeaderRound(start.0 + 1)).is_effective());
+            assert_eq!(ledger.digest(), straight.digest());
+        }
     }
 }
 
@@ -262,7 +297,16 @@ fn steps_are_met() {
         met.extend(campaign.hits.0.into_keys());
     }
     let every = [
-        "SubDag", "Jump", "Objects", "Honest", "Spam", "Again", "Restore", "SecondList", "TakenBefore", "Begun.expired",
+        "SubDag",
+        "Jump",
+        "Objects",
+        "Honest",
+        "Spam",
+        "Again",
+        "Restore",
+        "SecondList",
+        "TakenBefore",
+        "Begun.expired",
     ];
     for what in every {
         assert!(met.contains(what), "{what} never happened");

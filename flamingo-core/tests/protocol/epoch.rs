@@ -1,8 +1,8 @@
 //! Epoch hand-over (ours; the paper has one committee).
 
 use flamingo_core::protocol::{
-    Change, EpochEnd, HandOverError, LogIndex, MigrationLedger, Object, Outcome, QuorumError, QuorumSignatures, Reason,
-    Request,
+    Carrier, Change, EpochEnd, HandOverError, LogIndex, MigrationLedger, Object, Outcome, QuorumError,
+    QuorumSignatures, Reason, Request,
 };
 use flamingo_core::{
     AccountId, Committee, Digest, Epoch, LeaderRound, Member, Nonce, Round, SignatureBytes, ValidatorId,
@@ -267,4 +267,36 @@ fn rounds_and_indices_may_go_on() {
     assert_eq!(next.put(0, Object::Request(&later(8, 3, 0))), Outcome::Executed);
     assert!(next.ledger.nonces(AccountId(8)).unwrap().check(Nonce(3)).is_err());
     assert_eq!(next.assigned(8).1, Round(0).0);
+}
+
+/// The old epoch's tail, handed over again after the hand-over and with a crash in between, does nothing: rounds that go
+/// on do not go back, and the next epoch is the same with and without it.
+#[test]
+fn a_tail_of_the_old_epoch_does_nothing() {
+    let mut world = rich();
+    let next = next_committee(&[0, 1, 2, 3]);
+    let end = end(&world, &next, 3);
+    assert_eq!(world.put(0, Object::EpochEnd(&end)), Outcome::EpochEnded);
+    let (start, last) = (world.ledger.leader_round(), world.ledger.last_index());
+    let next = || config(next.clone(), params(|_| {}));
+    let mut straight = world.ledger.hand_over(next(), start, last).unwrap();
+    let (bytes, root) = (straight.snapshot(), straight.digest());
+    let mut handed_over = world.ledger.hand_over(next(), start, last).unwrap();
+    let mut restored = MigrationLedger::restore(next(), &bytes, &root, last).unwrap();
+    for ledger in [&mut handed_over, &mut restored] {
+        for old in [1, start.0 - 1, start.0, 2, start.0] {
+            assert_eq!(ledger.begin(LeaderRound(old)), no_op(Reason::AlreadyBegun { current: start }));
+            for at in [last, last.map(|LogIndex(at)| LogIndex(at + 1))] {
+                let carrier = Carrier { author: ValidatorId(0), round: Round(1) };
+                assert!(!ledger.apply(at.unwrap(), carrier, Object::EpochEnd(&end)).is_effective());
+            }
+            assert_eq!(ledger.digest(), root, "after sub-DAG {old} of the old epoch");
+        }
+    }
+    let after = LeaderRound(start.0 + 1);
+    for ledger in [&mut straight, &mut handed_over, &mut restored] {
+        assert!(ledger.begin(after).is_effective());
+    }
+    assert_eq!(handed_over.digest(), straight.digest());
+    assert_eq!(restored.digest(), straight.digest());
 }

@@ -58,7 +58,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
 
     /// The ledger of the next epoch, once an [`EpochEnd`] has taken effect. Leader rounds go on from `start`: 0 when the
     /// host starts a new DAG, this epoch's last leader round when it goes on. `last` is the last log index that counts
-    /// as applied.
+    /// as applied. A tail of this epoch's log that is handed over again does nothing where rounds go on; a new DAG's
+    /// rounds do not tell the two apart, so there the host hands over nothing of the old one.
     ///
     /// Validators are told apart by key: the next committee may number them anew, and capacities are committed again.
     ///

@@ -129,9 +129,10 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     /// deadline lies below it and after whose sub-DAG at least three more were applied. Looks at all evidence, live or
     /// accepted, whose deadline has passed since the last call; hashes what expires.
     pub fn begin(&mut self, leader: LeaderRound) -> Outcome {
-        let begun = self.place.sub_dags > 0;
-        self.place.redelivery = begun && leader < self.place.leader;
-        if begun && leader <= self.place.leader {
+        // A ledger that took over from the epoch before at a leader round stands there, though it has begun nothing.
+        let stands = self.place.sub_dags > 0 || self.place.leader > LeaderRound(0);
+        self.place.redelivery = stands && leader < self.place.leader;
+        if stands && leader <= self.place.leader {
             return Outcome::NoOp(Reason::AlreadyBegun { current: self.place.leader });
         }
         if self.ended.is_some() {
