@@ -46,7 +46,7 @@ impl Validator {
             match output {
                 Output::Verdict { verdict: Verdict::Accept, .. } => self.open.extend(request),
                 Output::Verdict { .. } => self.again.extend(request),
-                Output::Applied { outcome: Outcome::Executed, .. } => self.executed += 1,
+                Output::Applied { outcome, .. } if outcome.executes() => self.executed += 1,
                 Output::Applied { outcome: Outcome::NoOp(_), .. } => self.again.extend(request),
                 Output::Purge(moved) => {
                     let (gone, stay) = self.open.iter().partition(|request| request.account == moved.account);
@@ -148,4 +148,16 @@ fn main() {
         }
     }
     assert!(validators[0].egress.is_empty(), "v0's queue is gone: every batch leaves at once");
+    // A client that waits in vain goes to a relay with the same request and its leave. What a relay carries executes, too.
+    let (ledger, account, nonce) = (validators[0].flamingo.ledger(), AccountId(0), Nonce(1000));
+    let named = ledger.assignment(account).unwrap().validator;
+    let relay = ledger.relays().members(ledger.committee(), account, nonce, named)[0];
+    let (operation, signature) = (Digest([0; 32]), SignatureBytes([0; 64]));
+    let request = Request { epoch: EPOCH, account, nonce, named, operation, signature };
+    let auth = RelayAuth::unsigned(&request);
+    let before: Vec<_> = validators.iter().map(|validator| validator.executed + 1).collect();
+    validators[relay.index()].step(Input::Relay { request: &request, auth: &auth }, None);
+    let (author, round) = (relay, Round(600));
+    commit(&mut validators, Carrier { author, round }, Object::Relay { request: &request, auth: &auth });
+    assert!(validators.iter().map(|validator| validator.executed).eq(before), "relayed, and executed by everyone");
 }
