@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-pub use events::{BatchId, BatchProblem, Durable, HeaderParts, Input, Output, Persist};
+pub use events::{BatchId, BatchProblem, Durable, HeaderParts, Input, Output, Persist, ResumeError};
 
 use crate::balancer::Balancer;
 use crate::id::{Digest, Round, SignatureBytes, ValidatorId};
@@ -63,7 +63,8 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     }
 
     /// The same after a restart, from what the host stored last: a [`snapshot`](MigrationLedger::snapshot), its root and
-    /// the last log index. The host then hands over the log from there, or from anywhere before. Relays rest, and
+    /// the last log index, which is at most [`Durable::executed`]. The host then says
+    /// [`resume_after`](Self::resume_after), and hands over the log from there, or from anywhere before. Relays rest, and
     /// anchors whose snapshot lies before the restored state are skipped.
     ///
     /// # Errors
@@ -121,12 +122,20 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// up to [`Durable::executed`], and no decision, listed or to be signed, for anchors up to
     /// [`Durable::decided_anchor`]. Deltas come out for all of it; they are numbered, and who has them already says so.
     /// Nonces that were taken in and not committed are open again: the clients send those requests once more.
-    pub fn resume_after(&mut self, durable: Durable) {
+    ///
+    /// # Errors
+    /// [`ResumeError::SnapshotAhead`]: objects of the restored state were not executed durably, and their outcomes will
+    /// not come out any more. Nothing is changed; restore an older snapshot, or replay from the epoch's start.
+    pub fn resume_after(&mut self, durable: Durable) -> Result<(), ResumeError> {
+        if let Some(snapshot) = self.ledger.last_index().filter(|&last| Some(last) > durable.executed) {
+            return Err(ResumeError::SnapshotAhead { snapshot, executed: durable.executed });
+        }
         self.executed = self.executed.max(durable.executed);
         self.balancer.resume_after(durable.decided_anchor);
         if let Some(signing) = &mut self.signing {
             signing.resume_after(&self.params, self.ledger.committee().epoch(), durable.decided_anchor);
         }
+        Ok(())
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).

@@ -25,7 +25,7 @@ pub mod wire;
 
 pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};
 pub use committee::{Committee, CommitteeError, Member};
-pub use flamingo::{BatchId, BatchProblem, Durable, Flamingo, HeaderParts, Input, Output, Persist};
+pub use flamingo::{BatchId, BatchProblem, Durable, Flamingo, HeaderParts, Input, Output, Persist, ResumeError};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
 pub use params::{Params, ParamsError, RawParams, ReceiverTie};
 pub use rank::EpochSeed;

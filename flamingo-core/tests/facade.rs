@@ -15,7 +15,7 @@ use flamingo_core::signal::{BatchRefused, CertificateView, verify_counts};
 use flamingo_core::test_util::{committee_of_four, header, short_rounds};
 use flamingo_core::{
     AccountId, BatchId, BatchProblem, Digest, Durable, Epoch, EpochSeed, Flamingo, Input, LeaderRound, NoSignatures,
-    Nonce, Output, Params, Persist, PublicKey, RawParams, Round, Signable, SignatureBytes, ValidatorId,
+    Nonce, Output, Params, Persist, PublicKey, RawParams, ResumeError, Round, Signable, SignatureBytes, ValidatorId,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,7 +43,7 @@ impl Host {
     /// The same after a crash, its log replayed up to the requests.
     fn resumed(durable: Durable) -> Self {
         Self::of(0, |mut flamingo| {
-            flamingo.resume_after(durable);
+            flamingo.resume_after(durable).unwrap();
             flamingo
         })
     }
@@ -223,7 +223,8 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
     let run = |resume: Option<Round>| {
         let mut host = Host::new();
         if let Some(anchor) = resume {
-            host.flamingo.resume_after(Durable { decided_anchor: anchor, executed: None });
+            let executed = Some(LogIndex(host.index));
+            host.flamingo.resume_after(Durable { decided_anchor: anchor, executed }).unwrap();
         }
         let outputs = host.run_to_the_anchor();
         let evaluated = outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
@@ -341,7 +342,7 @@ fn decisions_are_asked_for_and_answered_later() {
 #[test]
 fn a_restarted_validator_does_not_sign_twice() {
     let resume = |mut flamingo: Facade| {
-        flamingo.resume_after(Durable { decided_anchor: Round(10), executed: None });
+        flamingo.resume_after(Durable { decided_anchor: Round(10), executed: None }).unwrap();
         flamingo
     };
     for mut host in [Host::of(0, |new| resume(new.with_signatures())), Host::of(0, |new| resume(new).with_signatures())]
@@ -487,4 +488,45 @@ fn relayed_copies_are_no_load() {
     // What a voter finds in the batch: the copy, which names v0.
     let counted = [request(3, 0)].into_iter().filter(|request| request.named == me).map(|request| request.account);
     assert_eq!(verify_counts(&header.load, 1, counted, me, Round(1), &params()), Ok(()));
+}
+
+/// The facade of a validator `me` from what was stored of another one's ledger.
+fn restored(me: ValidatorId, flamingo: &Facade) -> Facade {
+    let ledger = flamingo.ledger();
+    let config = LedgerConfig::new(ledger.committee().clone(), params(), NoSignatures, &SEED, AdmitAll);
+    let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
+    let policy = CappedShedding::new(&params(), &SEED);
+    Flamingo::restore(me, config, policy, &ledger.snapshot(), &ledger.digest(), ledger.last_index()).unwrap()
+}
+
+/// A crash with any snapshot and any executor behind or ahead of it: either every request is executed once, or the host
+/// is told that it cannot be, with both indices.
+#[test]
+fn a_snapshot_ahead_of_the_executor_is_refused() {
+    let mut hosts: Vec<Host> = (0..=4).map(|_| Host::new()).collect();
+    let genesis = hosts[0].index;
+    for (requests, host) in hosts.iter_mut().enumerate() {
+        (0..requests as u64).for_each(|nonce| drop(host.commit(0, Object::Request(&request(3, nonce)))));
+    }
+    for (snapshot, host) in hosts.iter().enumerate() {
+        for executed in 0..=4 {
+            let durable = LogIndex(genesis + executed as u64);
+            let mut flamingo = restored(ValidatorId(0), &host.flamingo);
+            let resumed = flamingo.resume_after(Durable { decided_anchor: Round(0), executed: Some(durable) });
+            if snapshot > executed {
+                let snapshot = LogIndex(genesis + snapshot as u64);
+                assert_eq!(resumed, Err(ResumeError::SnapshotAhead { snapshot, executed: Some(durable) }));
+                continue;
+            }
+            assert_eq!(resumed, Ok(()));
+            let mut again = Host { flamingo, index: genesis };
+            let mut effects = executed;
+            for nonce in 0..4 {
+                let outputs = again.commit(0, Object::Request(&request(3, nonce)));
+                let new = |output: &&Output| matches!(output, Output::Applied { outcome, .. } if outcome.executes());
+                effects += outputs.iter().filter(new).count();
+            }
+            assert_eq!(effects, 4, "snapshot {snapshot}, executed {executed}");
+        }
+    }
 }

@@ -217,8 +217,23 @@ pub struct Durable {
     pub decided_anchor: Round,
     /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
     /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes
-    /// requests twice, one that runs ahead loses them.
+    /// requests twice, one that runs ahead loses them. A snapshot that the host means to restore is at most as new:
+    /// outcomes of what it covers do not come out again.
     pub executed: Option<LogIndex>,
+}
+
+/// Why what survived a crash does not fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The restored state covers objects whose effects are not durable: what they did would be lost.
+    #[error("the state is restored at {snapshot}, but effects are durable up to {executed:?} only")]
+    SnapshotAhead {
+        /// The last index of the restored state.
+        snapshot: LogIndex,
+        /// [`Durable::executed`].
+        executed: Option<LogIndex>,
+    },
 }
 
 /// What a header carries for load balancing. Its digest covers all three.
