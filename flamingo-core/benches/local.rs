@@ -8,7 +8,7 @@ use core::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use flamingo_core::policy::{CappedShedding, MigrationPolicy};
-use flamingo_core::protocol::{AssignmentDelta, Change, CommittedView};
+use flamingo_core::protocol::{AssignmentDelta, Change, CommittedView, StreamId};
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::{
     CertificateView, LoadFields, LoadFieldsBuilder, SignalSource, TrackingWindow, WindowSignals, WorkerMeter,
@@ -75,7 +75,12 @@ fn view(signals: &WindowSignals, percent: u64) -> CommittedView {
     let mut view = CommittedView::new(usize::from(VALIDATORS), KeyedHash::from_digest(&Digest([3; 32])));
     let mut sequence = 0;
     let mut commit = |change| {
-        let _ = view.apply(&AssignmentDelta { sequence, leader_round: LeaderRound(1), change });
+        let _ = view.apply(&AssignmentDelta {
+            stream: StreamId::start(Epoch(0)),
+            sequence,
+            leader_round: LeaderRound(1),
+            change,
+        });
         sequence += 1;
     };
     for (v, validator) in (0..VALIDATORS).zip(&signals.validators) {

@@ -120,7 +120,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     ///
     /// The replay rebuilds the committed state, and nothing happens twice: no [`Output::Applied`] comes out for objects
     /// up to [`Durable::executed`], and no decision, listed or to be signed, for anchors up to
-    /// [`Durable::decided_anchor`]. Deltas come out for all of it; they are numbered, and who has them already says so.
+    /// [`Durable::decided_anchor`]. Deltas come out for all of it, numbered within
+    /// their [stream](crate::protocol::StreamId): who has them already says so, and who followed another stream, of before
+    /// a restore, starts anew.
     /// Nonces that were taken in and not committed are open again: the clients send those requests once more.
     ///
     /// # Errors

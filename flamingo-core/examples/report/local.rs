@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use allocation_counter::measure;
 use flamingo_core::policy::{CappedShedding, MigrationPolicy};
-use flamingo_core::protocol::{AssignmentDelta, Change, CommittedView};
+use flamingo_core::protocol::{AssignmentDelta, Change, CommittedView, StreamId};
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::{
     CertificateView, LoadFields, LoadFieldsBuilder, SignalSource, TrackingWindow, WindowSignals, WorkerMeter,
@@ -130,7 +130,12 @@ impl Scale {
         let mut view = CommittedView::new(usize::from(VALIDATORS), KeyedHash::from_digest(&Digest([3; 32])));
         let mut sequence = 0;
         let mut commit = |change| {
-            let _ = view.apply(&AssignmentDelta { sequence, leader_round: LeaderRound(1), change });
+            let _ = view.apply(&AssignmentDelta {
+                stream: StreamId::start(Epoch(0)),
+                sequence,
+                leader_round: LeaderRound(1),
+                change,
+            });
             sequence += 1;
         };
         for (v, validator) in (0..VALIDATORS).zip(&signals.validators) {

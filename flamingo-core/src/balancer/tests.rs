@@ -2,7 +2,7 @@ use super::*;
 use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
 use crate::policy::{CappedShedding, PolicyOutcome};
-use crate::protocol::{Change, LatencyEntry, NonceWindow};
+use crate::protocol::{Change, LatencyEntry, NonceWindow, StreamId};
 use crate::rank::EpochSeed;
 use crate::test_util::{committee_of_four, header, short_rounds};
 use alloc::vec;
@@ -51,7 +51,8 @@ impl Bench {
     }
 
     fn commit(&mut self, leader: u64, change: Change) {
-        let delta = AssignmentDelta { sequence: self.sequence, leader_round: LeaderRound(leader), change };
+        let (stream, leader_round) = (StreamId::start(Epoch(7)), LeaderRound(leader));
+        let delta = AssignmentDelta { stream, sequence: self.sequence, leader_round, change };
         self.sequence += 1;
         assert_eq!(self.balancer.delta(&delta), DeltaStatus::Taken);
     }

@@ -7,9 +7,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::CappedShedding;
-use crate::id::{AccountId, Digest, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, PublicKey, Round, ValidatorId};
 use crate::params::{Params, RawParams, ReceiverTie};
-use crate::protocol::{AssignmentDelta, Change, CommittedView, DeltaStatus, LatencyEntry, NonceWindow};
+use crate::protocol::{AssignmentDelta, Change, CommittedView, DeltaStatus, LatencyEntry, NonceWindow, StreamId};
 use crate::rank::{EpochSeed, KeyedHash};
 use crate::signal::{ClockDerived, SelfMeasured, Validated, ValidatorSignals, WindowSignals};
 
@@ -69,7 +69,12 @@ impl Committed {
     }
 
     pub(super) fn then(&mut self, change: Change) {
-        let delta = AssignmentDelta { sequence: self.1, leader_round: LeaderRound(1), change };
+        let delta = AssignmentDelta {
+            stream: StreamId::start(Epoch(0)),
+            sequence: self.1,
+            leader_round: LeaderRound(1),
+            change,
+        };
         assert_eq!(self.0.apply(&delta), DeltaStatus::Taken);
         self.1 += 1;
     }

@@ -158,7 +158,7 @@ impl<S: SignatureScheme> AdmissionTable<S> {
 
     /// Follows the ledger.
     pub fn apply(&mut self, delta: &AssignmentDelta) -> Applied {
-        let status = self.cursor.take(delta.sequence);
+        let status = self.cursor.take(delta);
         if status != DeltaStatus::Taken {
             return Applied { status, purge: None };
         }

@@ -5,12 +5,36 @@ use alloc::boxed::Box;
 
 use super::account_state::AccountState;
 use super::nonce::NonceWindow;
-use crate::id::{AccountId, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
+use super::object::LogIndex;
+use crate::id::{AccountId, Epoch, LeaderRound, Nonce, PublicKey, Round, ValidatorId};
 
-/// One change, in committed order. Every replica emits the same stream.
+/// Which stream a delta is of: where its ledger started. A ledger that was restored, or took over from the epoch before,
+/// tells its whole state anew in a stream of its own. Two streams of one identity say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct StreamId {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// The place whose state the stream starts with: ℓ, and the last index applied. `None` at the epoch's start, without
+    /// any state.
+    pub from: Option<(LeaderRound, Option<LogIndex>)>,
+}
+
+impl StreamId {
+    /// The stream of a ledger that saw the epoch's log from its start.
+    #[must_use]
+    pub const fn start(epoch: Epoch) -> Self {
+        Self { epoch, from: None }
+    }
+}
+
+/// One change, in committed order. Every replica that started at the same place emits the same stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AssignmentDelta {
+    /// The stream.
+    pub stream: StreamId,
     /// Position in the stream: 0, 1, 2, … Readers skip what they have and refuse a gap.
     pub sequence: u64,
     /// ℓ of the sub-DAG that caused it.
@@ -146,26 +170,39 @@ pub enum DeltaStatus {
         /// The sequence number wanted.
         expected: u64,
     },
+    /// It is of another stream than the one followed: nothing changed. Its ledger started elsewhere, and the numbers do
+    /// not compare: start a new reader, and feed it that stream from 0.
+    OtherStream {
+        /// The stream that is followed.
+        following: StreamId,
+    },
 }
 
-/// The reader's place in the stream.
+/// The reader's place in the stream that it took its first delta from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cursor(u64);
+pub(super) struct Cursor {
+    following: Option<StreamId>,
+    next: u64,
+}
 
 impl Cursor {
     pub(super) const fn new() -> Self {
-        Self(0)
+        Self { following: None, next: 0 }
     }
 
-    /// Moves over `sequence` if it is the next one.
-    pub(super) const fn take(&mut self, sequence: u64) -> DeltaStatus {
-        if sequence < self.0 {
+    /// Moves over `delta` if it is the next one.
+    pub(super) fn take(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
+        if let Some(following) = self.following.filter(|&following| following != delta.stream) {
+            return DeltaStatus::OtherStream { following };
+        }
+        if delta.sequence < self.next {
             return DeltaStatus::Duplicate;
         }
-        if sequence > self.0 {
-            return DeltaStatus::Gap { expected: self.0 };
+        if delta.sequence > self.next {
+            return DeltaStatus::Gap { expected: self.next };
         }
-        self.0 += 1;
+        self.following = Some(delta.stream);
+        self.next += 1;
         DeltaStatus::Taken
     }
 }

@@ -56,7 +56,7 @@ pub use admission::{AdmissionTable, Applied, Moved, Verdict};
 pub use answer::{Acceptance, Decline};
 pub use collector::{CollectRefusal, Collected, SignatureTally};
 pub use credential::{Credential, CredentialError, RootCertificate, StateHead};
-pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry};
+pub use delta::{AssignmentDelta, Change, DeltaStatus, LatencyEntry, StreamId};
 pub use epoch::EpochEnd;
 pub use equivocation::{EquivocationProof, ProofFault};
 pub use evidence::Evidence;

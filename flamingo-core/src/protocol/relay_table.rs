@@ -192,7 +192,7 @@ impl<S: SignatureScheme> RelayTable<S> {
 
     /// Follows the ledger.
     pub fn apply(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
-        let status = self.cursor.take(delta.sequence);
+        let status = self.cursor.take(delta);
         if status == DeltaStatus::Taken {
             self.leader = delta.leader_round;
             self.change(&delta.change);

@@ -79,7 +79,7 @@ impl CommittedView {
 
     /// Queues a delta; applies it at once when its leader round is not above [`position`](Self::position).
     pub fn apply(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
-        let status = self.cursor.take(delta.sequence);
+        let status = self.cursor.take(delta);
         if status == DeltaStatus::Taken {
             self.head = self.head.max(delta.leader_round);
             if matches!(delta.change, Change::Restored { .. }) {
@@ -334,6 +334,7 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(sequence, (round, change))| AssignmentDelta {
+                stream: crate::protocol::StreamId::start(crate::id::Epoch(3)),
                 sequence: sequence as u64,
                 leader_round: LeaderRound(round),
                 change,

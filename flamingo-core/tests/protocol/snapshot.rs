@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use flamingo_core::protocol::{MigrationLedger, Object, Outcome, Reason, RestoreError};
+use flamingo_core::protocol::{
+    AdmissionTable, CommittedView, DeltaStatus, MigrationLedger, Object, Outcome, Reason, RelayTable, RestoreError,
+};
 use flamingo_core::wire::WireError;
-use flamingo_core::{AccountId, Committee, Digest, Epoch, Member, ValidatorId};
+use flamingo_core::{AccountId, Committee, Digest, Epoch, LeaderRound, Member, ValidatorId};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::random_logs::variant;
 use crate::world::{
-    Toy, World, activated, committee, config, counted, latency, no_op, params, statement, validator_key,
+    EPOCH, Toy, World, activated, committee, config, counted, latency, no_op, params, statement, validator_key,
 };
 
 /// A state with something in every part of it: five accounts, one of them moved, one with live evidence, one that
@@ -214,4 +216,42 @@ fn the_deltas_of_a_restored_ledger_start_anew() {
     assert_eq!(kinds[..8], expected);
     assert_eq!(kinds[8..], ["Latency", "EvidenceLive"]);
     assert_eq!(restored.assignment(AccountId(7)).map(|assignment| assignment.validator), Some(ValidatorId(2)));
+}
+
+/// Readers that live on while the ledger's process restores, or takes over from the epoch before, are told that the
+/// numbers are of another stream, wherever both stand; a restore at the same place is the same stream.
+#[test]
+fn readers_tell_streams_apart() {
+    let world = rich();
+    let fresh = || config(world.ledger.committee().clone(), world.ledger.params().clone());
+    let (bytes, root, last) = (world.ledger.snapshot(), world.ledger.digest(), world.ledger.last_index());
+    let restore = || MigrationLedger::restore(fresh(), &bytes, &root, last).unwrap();
+    let mut at_the_start = MigrationLedger::new(fresh());
+    (1..40).for_each(|leader| assert!(at_the_start.begin(LeaderRound(leader)).is_effective()));
+    let start: Vec<_> = at_the_start.drain_deltas().collect();
+    let mut ledger = restore();
+    for _ in 1..40 {
+        assert!(ledger.begin(LeaderRound(ledger.leader_round().0 + 1)).is_effective());
+    }
+    let restored: Vec<_> = ledger.drain_deltas().collect();
+    let again: Vec<_> = restore().drain_deltas().collect();
+    assert_eq!(restored[..again.len()], again, "the same place, the same stream");
+
+    let (committee, params) = (world.ledger.committee(), world.ledger.params());
+    for (followed, other) in [(&start, &restored), (&restored, &start)] {
+        for taken in 1..followed.len() {
+            let mut view = CommittedView::new(committee.len(), fresh().lookup);
+            let mut table = AdmissionTable::new(ValidatorId(0), EPOCH, params, Toy, fresh().lookup);
+            let mut relays =
+                RelayTable::new(ValidatorId(0), committee.clone(), params, Toy, fresh().relays, fresh().lookup);
+            let mut all = |delta| [view.apply(delta), table.apply(delta).status, relays.apply(delta)];
+            for delta in &followed[..taken] {
+                assert_eq!(all(delta), [DeltaStatus::Taken; 3]);
+            }
+            let refused = DeltaStatus::OtherStream { following: followed[0].stream };
+            other.iter().for_each(|delta| assert_eq!(all(delta), [refused; 3]));
+            assert_eq!(all(&followed[0]), [DeltaStatus::Duplicate; 3]);
+            assert_eq!(all(&followed[taken]), [DeltaStatus::Taken; 3], "as if nothing had come in between");
+        }
+    }
 }

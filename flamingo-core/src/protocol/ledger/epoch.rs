@@ -73,7 +73,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     /// | exclusions, declines, capacities | nothing |
     /// | A(a) | the same validator if it stays; else the member with the lowest latency; else the home. Anchor 0 |
     ///
-    /// The deltas start anew, at 0, with the whole state.
+    /// The deltas start anew, at 0, with the whole state, in a [stream](crate::protocol::StreamId) of its own.
     ///
     /// # Errors
     /// The first fault found. `next` is gone then; this ledger is as it was.

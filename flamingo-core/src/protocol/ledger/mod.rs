@@ -43,7 +43,7 @@ pub use epoch::HandOverError;
 pub use snapshot::RestoreError;
 
 use super::account::{Accounts, LatencyRow};
-use super::delta::{AssignmentDelta, Change, LatencyEntry};
+use super::delta::{AssignmentDelta, Change, LatencyEntry, StreamId};
 use super::fallback::FallbackSet;
 use super::index::Index;
 use super::live::{Due, LiveEvidence};
@@ -83,6 +83,7 @@ pub struct MigrationLedger<S> {
     /// The root of the state as it is, if a hand-over asked for it since the last change. Not committed state.
     root: RootCache,
     deltas: VecDeque<AssignmentDelta>,
+    stream: StreamId,
     next_delta: u64,
     /// Scratch of `begin`, empty between calls.
     due: Vec<Due>,
@@ -119,6 +120,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             ended: None,
             root: RootCache::default(),
             deltas: VecDeque::new(),
+            stream: StreamId::start(config.committee.epoch()),
             next_delta: 0,
             due: Vec::new(),
             config,
@@ -195,7 +197,8 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     }
 
     fn emit(&mut self, change: Change) {
-        self.deltas.push_back(AssignmentDelta { sequence: self.next_delta, leader_round: self.place.leader, change });
+        let (stream, sequence, leader_round) = (self.stream, self.next_delta, self.place.leader);
+        self.deltas.push_back(AssignmentDelta { stream, sequence, leader_round, change });
         self.next_delta += 1;
     }
 
@@ -227,6 +230,7 @@ impl<S> MigrationLedger<S> {
             ended: self.ended,
             root: self.root,
             deltas: VecDeque::new(),
+            stream: self.stream,
             next_delta: self.next_delta,
             due: Vec::new(),
         }

@@ -82,7 +82,8 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
     /// The ledger with the state of `snapshot`, which must have the root `root`. The next object is the first one above
     /// `last`; anything up to it that is handed over again does nothing.
     ///
-    /// The deltas start anew, at 0, with the whole state: readers of the old stream start anew, too.
+    /// The deltas start anew, at 0, with the whole state, in a [stream](crate::protocol::StreamId) of its own: readers of
+    /// the old one refuse it, and start anew, too.
     ///
     /// # Errors
     /// The first fault found. `config` is gone then.
@@ -115,8 +116,9 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
         Ok(ledger)
     }
 
-    /// The whole state as deltas.
+    /// The whole state as deltas, which start a stream.
     pub(super) fn tell_everything(&mut self) {
+        self.stream.from = Some((self.place.leader, self.place.last));
         self.emit(Change::SubDag);
         for index in 0..self.accounts.len() as Index {
             let state = self.accounts.state(index);
