@@ -4,9 +4,11 @@
 //! then evidence, acceptance and exclusion as ever. *Committed facts only.* Who is moved, and where to, follows from the
 //! view at the anchor's snapshot, which all honest validators share; so their decisions match, whatever their windows
 //! show. Where a policy decides about the same account, this decision takes its place.
-//! *The receiver.* Members with a committed capacity that are not excluded for the account; of these the one with the
-//! lowest committed latency (none counts as the worst); ties by rendezvous weighted by stake, or by id, as the
-//! parameters have it.
+//! *The receiver.* Members with a committed capacity that are not excluded for the account, ranked by committed latency
+//! (none counts as the worst); ties by rendezvous weighted by stake, or by id, as the parameters have it. Their turn
+//! follows from the run: the first one at K, the next one ⌈R / R_f⌉ fallbacks later, and after the last the first again. A
+//! receiver that neither accepts nor says that it knows is not excluded; so it holds the account for one or two anchors,
+//! not for good. Between two anchors a run grows by ⌈R / R_f⌉ at most, so nobody's turn falls between them.
 //!
 //! *Against ourselves.* A client can have its account moved by sending nothing but fallback requests: to the validator
 //! it published the lowest latency to, once in K·R_f committed rounds. No load signal stands in its way. It pays with
@@ -27,6 +29,8 @@ const FORCED: Domain = Domain("flamingo/forced-receiver/v1");
 #[derive(Debug)]
 pub(super) struct Forced {
     after: Option<u32>,
+    /// ⌈R / R_f⌉.
+    turn: u64,
     tie: Option<KeyedHash>,
     /// By id, with their weights.
     members: Vec<(ValidatorId, RendezvousWeight)>,
@@ -39,6 +43,7 @@ impl Forced {
         let weighted = |v| (v, RendezvousWeight::new(committee.stake(v)));
         Self {
             after: params.forced_migration_after,
+            turn: params.anchor_period.div_ceil(params.fallback_gate.max(1)).max(1),
             tie: (params.receiver_tie != ReceiverTie::LowestId).then(|| KeyedHash::from_digest(&key)),
             members: committee.validators().map(weighted).collect(),
         }
@@ -48,10 +53,17 @@ impl Forced {
     pub(super) fn decide(&self, view: &CommittedView) -> Vec<Decision> {
         let Some(after) = self.after else { return Vec::new() };
         let due = view.relay_runs().filter(|&(_, run)| run >= after);
-        due.filter_map(|(account, _)| self.decision(account, &view.placement(account)?, view)).collect()
+        due.filter_map(|(account, run)| self.decision(account, run - after, &view.placement(account)?, view)).collect()
     }
 
-    fn decision(&self, account: AccountId, placement: &Placement<'_>, view: &CommittedView) -> Option<Decision> {
+    /// `beyond` is by how much the run is longer than K.
+    fn decision(
+        &self,
+        account: AccountId,
+        beyond: u32,
+        placement: &Placement<'_>,
+        view: &CommittedView,
+    ) -> Option<Decision> {
         let from = placement.assignment().validator;
         if placement.has_live_evidence() {
             return None;
@@ -65,8 +77,10 @@ impl Forced {
         let cost = |v: ValidatorId, weight: &RendezvousWeight| {
             self.tie.map_or(0, |hash| weight.cost(hash.hash2(account.0, u64::from(v.0))))
         };
-        let receivers = self.members.iter().filter(|&&(v, _)| can(v));
-        let &(to, _) = receivers.min_by_key(|&&(v, ref weight)| (latency(v), cost(v, weight), v))?;
+        let mut receivers: Vec<_> = self.members.iter().filter(|&&(v, _)| can(v)).collect();
+        receivers.sort_by_cached_key(|&&(v, ref weight)| (latency(v), cost(v, weight), v));
+        let turn = (u64::from(beyond) / self.turn).checked_rem(receivers.len() as u64)?;
+        let &&(to, _) = receivers.get(turn as usize)?;
         Some(Decision { account, from, to })
     }
 }
