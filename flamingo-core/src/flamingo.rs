@@ -50,6 +50,8 @@ pub struct Flamingo<S, P> {
     spare: Vec<BatchLoad>,
     /// Outcomes up to here are on the host's disk.
     executed: Option<LogIndex>,
+    /// Restarted, and no header proposed since: the log is still on its way to where it was.
+    catching_up: bool,
     /// Where decisions and acceptances travel under signatures and not in lists.
     signing: Option<Signing<S>>,
     outputs: VecDeque<Output>,
@@ -64,8 +66,8 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
 
     /// The same after a restart, from what the host stored last: a [`snapshot`](MigrationLedger::snapshot), its root and
     /// the last log index, which is at most [`Durable::executed`]. The host then says
-    /// [`resume_after`](Self::resume_after), and hands over the log from there, or from anywhere before. Relays rest, and
-    /// anchors whose snapshot lies before the restored state are skipped.
+    /// [`resume_after`](Self::resume_after), and hands over the log from there, or from anywhere before. The relay rests as
+    /// there, and anchors whose snapshot lies before the restored state are skipped.
     ///
     /// # Errors
     /// The bytes are not the state with that root.
@@ -78,7 +80,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         last: Option<LogIndex>,
     ) -> Result<Self, RestoreError> {
         let mut flamingo = Self::over(me, MigrationLedger::restore(config, snapshot, root, last)?, policy);
-        flamingo.relays.rest();
+        flamingo.catch_up();
         Ok(flamingo)
     }
 
@@ -99,6 +101,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             batches: VecDeque::new(),
             spare: Vec::new(),
             executed: None,
+            catching_up: false,
             signing: None,
             outputs: VecDeque::new(),
             params,
@@ -123,7 +126,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// [`Durable::decided_anchor`]. Deltas come out for all of it, numbered within
     /// their [stream](crate::protocol::StreamId): who has them already says so, and who followed another stream, of before
     /// a restore, starts anew.
-    /// Nonces that were taken in and not committed are open again: the clients send those requests once more.
+    /// Nonces that were taken in and not committed are open again: the clients send those requests once more. Copies that
+    /// were relayed are not known any more: the relay rests until R_f committed rounds after the first
+    /// [`Input::Propose`], with which the host says that the log has reached where it stood before the crash.
     ///
     /// # Errors
     /// [`ResumeError::SnapshotAhead`]: objects of the restored state were not executed durably, and their outcomes will
@@ -132,6 +137,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         if let Some(snapshot) = self.ledger.last_index().filter(|&last| Some(last) > durable.executed) {
             return Err(ResumeError::SnapshotAhead { snapshot, executed: durable.executed });
         }
+        self.catch_up();
         self.executed = self.executed.max(durable.executed);
         self.balancer.resume_after(durable.decided_anchor);
         if let Some(signing) = &mut self.signing {
@@ -260,8 +266,14 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         }
     }
 
+    const fn catch_up(&mut self) {
+        self.catching_up = true;
+        self.relays.rest();
+    }
+
     /// Durable before visible: the anchor first, then the header with its decisions.
     fn propose(&mut self, round: Round, at_us: u64) {
+        self.catching_up = false;
         let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_lists(round));
         let head = self.balancer.commit_head(self.ledger.leader_round(), &accepts);
         let load = self.builder.finish(self.me, round, at_us, head, &self.params);
@@ -348,6 +360,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
             let _ = relays.apply(&delta);
             outputs.extend(table.apply(&delta).purge.map(Output::Purge));
             outputs.push_back(Output::Delta(delta));
+        }
+        if self.catching_up {
+            self.relays.rest();
         }
         self.ask_acceptances();
     }

@@ -530,3 +530,52 @@ fn a_snapshot_ahead_of_the_executor_is_refused() {
         }
     }
 }
+
+/// P3: at most one admission per relay, account and R_f committed rounds, over a crash at any place and a restart by
+/// replay or from any snapshot before it, whatever the executor had done. R_f = 4.
+#[test]
+fn a_restarted_relay_rests() {
+    let leaders = [3, 5, 7, 9, 11];
+    let me = {
+        let relays = FallbackSet::new(&SEED, &params());
+        relays.members(&committee_of_four(EPOCH), AccountId(3), Nonce(0), ValidatorId(0))[0]
+    };
+    for crash in 0..=leaders.len() {
+        for start in 0..=crash {
+            for snapshot in [true, false] {
+                let mut host = relay_host();
+                leaders[..start].iter().for_each(|&leader| drop(host.step(Input::SubDag(LeaderRound(leader)))));
+                let stored = restored(me, &host.flamingo);
+                leaders[start..crash].iter().for_each(|&leader| drop(host.step(Input::SubDag(LeaderRound(leader)))));
+                let admitted = host.flamingo.ledger().leader_round().0;
+                assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
+
+                let executed = Some(LogIndex(host.index));
+                let resume = |mut flamingo: Facade| {
+                    flamingo.resume_after(Durable { executed, ..Durable::default() }).unwrap();
+                    flamingo
+                };
+                let mut again = match snapshot {
+                    true => Host { flamingo: resume(stored), index: host.index },
+                    false => Host::of(me.0, resume),
+                };
+                while again.flamingo.poll_output().is_some() {}
+                let asked = |host: &mut Host| match fallback(host, 0) {
+                    Verdict::RelayAccept => true,
+                    Verdict::RelayRefused(RelayRefusal::Resting { .. }) => false,
+                    verdict => panic!("{verdict:?}"),
+                };
+                for &leader in &leaders[..crash] {
+                    again.step(Input::SubDag(LeaderRound(leader)));
+                    assert!(!asked(&mut again), "during the replay");
+                }
+                again.step(Input::Propose { round: Round(admitted), at_us: 0 });
+                for leader in admitted + 1..=admitted + 4 {
+                    assert!(!asked(&mut again), "admitted at {admitted}, and again before {leader}");
+                    again.step(Input::SubDag(LeaderRound(leader)));
+                }
+                assert!(asked(&mut again));
+            }
+        }
+    }
+}

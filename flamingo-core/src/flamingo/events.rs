@@ -71,6 +71,7 @@ pub enum Input<'a> {
     AcceptsLost(&'a AcceptList),
     /// A header is due. Answered by [`Output::Header`]. It states the current sub-DAG as this validator's commit head, or
     /// less ([`Balancer::commit_head`](crate::Balancer::commit_head)), so it does not come between the objects of one.
+    /// After a restart it does not come before the log has reached where it stood.
     Propose {
         /// Its round.
         round: Round,

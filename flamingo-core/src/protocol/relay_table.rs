@@ -207,7 +207,8 @@ impl<S: SignatureScheme> RelayTable<S> {
     }
 
     /// After a restart: what was admitted before is not known, so with `relay_rest` nothing is admitted for R_f
-    /// committed rounds from the sub-DAG heard of last. Say it when the deltas have caught up.
+    /// committed rounds from the sub-DAG heard of last. Say it at the start and with every delta of the replay, so that
+    /// the rest moves along: it has to count from where the log stood at the crash, or later.
     pub const fn rest(&mut self) {
         self.rest_until = LeaderRound(self.leader.0.saturating_add(self.fallback_gate));
     }
