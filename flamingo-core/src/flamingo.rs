@@ -111,7 +111,8 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     }
 
     /// The same with decisions and acceptances under signatures of their own, per account: they are asked for by
-    /// [`Output::Sign`], and headers carry no lists. What others put into the log counts either way.
+    /// [`Output::Sign`], and headers carry no lists. What others put into the log counts either way. After a restart
+    /// acceptances are asked for from the first [`Input::Propose`] on, once, about what is live then.
     #[must_use]
     pub fn with_signatures(self) -> Self {
         let signing = Signing::new(self.me, &self.ledger, self.balancer.last_anchor());
@@ -274,7 +275,13 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Durable before visible: the anchor first, then the header with its decisions.
     fn propose(&mut self, round: Round, at_us: u64) {
         self.catching_up = false;
-        let (decisions, accepts) = (self.balancer.take_decision_list(), self.balancer.take_accept_lists(round));
+        // Under signatures a list beside them would answer for the host, which may have declined.
+        self.ask_acceptances();
+        let accepts = match self.signing {
+            Some(_) => Vec::new(),
+            None => self.balancer.take_accept_lists(round),
+        };
+        let decisions = self.balancer.take_decision_list();
         let head = self.balancer.commit_head(self.ledger.leader_round(), &accepts);
         let load = self.builder.finish(self.me, round, at_us, head, &self.params);
         if let Some(list) = &decisions {
@@ -286,22 +293,22 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Under signatures, the newest anchor's decisions.
     fn ask_decisions(&mut self) {
         let Some(signing) = &mut self.signing else { return };
-        signing.open(self.balancer.last_anchor());
+        signing.open(self.balancer.last_anchor(), &self.ledger);
         if let Some(list) = self.balancer.take_decision_list() {
             signing.ask(&list, &mut self.outputs);
         }
     }
 
-    /// Under signatures, what the log just showed to be live and to name this validator.
+    /// Under signatures, what the log shows to be live and to name this validator, until it is answered in the log, but
+    /// for what the host declined. Not about what was settled long ago: a replayed log is past that when it has caught up.
     fn ask_acceptances(&mut self) {
-        if self.signing.is_none() {
-            return;
-        }
+        let Some(signing) = self.signing.as_ref().filter(|_| !self.catching_up) else { return };
         while let Some(list) = self.balancer.take_accept_list() {
             for &account in list.accounts() {
                 let statements = self.ledger.evidence(account).map(|(statement, _)| statement);
                 let mut mine = statements.filter(|live| live.anchor == list.anchor() && live.to == self.me);
-                self.outputs.extend(mine.next().map(|statement| Output::Sign(Signable::Acceptance(statement))));
+                let asked = mine.next().filter(|statement| !signing.has_declined(statement));
+                self.outputs.extend(asked.map(|statement| Output::Sign(Signable::Acceptance(statement))));
             }
         }
     }
@@ -322,6 +329,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 self.emit(Output::Acceptance(Acceptance { statement, signature }));
             }
             Signable::Decline(statement) if self.names_me(&statement) => {
+                if let Some(signing) = &mut self.signing {
+                    signing.decline(statement);
+                }
                 self.emit(Output::Decline(Decline { statement, signature }));
             }
             Signable::Acceptance(_) | Signable::Decline(_) => self.emit(Output::NotAsked(what)),

@@ -5,7 +5,7 @@
 //! later step; those of others meet in the [`SignatureTally`] until they make evidence. Acceptances are asked for when
 //! the log shows live evidence that names this validator.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use crate::flamingo::{Output, Persist};
@@ -44,13 +44,18 @@ impl Signable {
 
 /// The guard, the tally, and the permits whose signatures are still out.
 ///
-/// Memory: that of the first two, and one permit per decision of the newest anchor.
+/// Memory: that of the first two, one permit per decision of the newest anchor, and what was declined and is live still, or
+/// was when that anchor opened.
 #[derive(Debug)]
 pub(crate) struct Signing<S> {
     me: ValidatorId,
     guard: SigningGuard,
     tally: SignatureTally<S>,
     permits: BTreeMap<AccountId, SigningPermit>,
+    /// The newest anchor that was opened.
+    anchor: Round,
+    /// By account and anchor.
+    declined: BTreeSet<(AccountId, Round)>,
 }
 
 impl<S: SignatureScheme + Clone> Signing<S> {
@@ -62,6 +67,8 @@ impl<S: SignatureScheme + Clone> Signing<S> {
             guard: resumed(me, committee.epoch(), params, anchor),
             tally: SignatureTally::new(committee.clone(), params, ledger.scheme().clone()),
             permits: BTreeMap::new(),
+            anchor: Round(0),
+            declined: BTreeSet::new(),
         }
     }
 
@@ -70,8 +77,24 @@ impl<S: SignatureScheme + Clone> Signing<S> {
     }
 
     /// Decisions of this anchor meet from now on.
-    pub(crate) fn open(&mut self, anchor: Round) {
+    pub(crate) fn open(&mut self, anchor: Round, ledger: &MigrationLedger<S>) {
         self.tally.open(anchor);
+        if anchor > self.anchor {
+            self.anchor = anchor;
+            let live = |&(account, anchor): &(AccountId, Round)| {
+                ledger.evidence(account).any(|(statement, _)| statement.anchor == anchor)
+            };
+            self.declined.retain(live);
+        }
+    }
+
+    /// The host refused what this states: nobody asks again.
+    pub(crate) fn decline(&mut self, statement: Statement) {
+        self.declined.insert((statement.account, statement.anchor));
+    }
+
+    pub(crate) fn has_declined(&self, statement: &Statement) -> bool {
+        self.declined.contains(&(statement.account, statement.anchor))
     }
 
     /// Durable before visible: the anchor first, then what to sign. The permits are given on the word that outputs are

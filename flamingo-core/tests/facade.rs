@@ -7,9 +7,9 @@ use std::collections::btree_map::Entry;
 
 use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
-    AcceptList, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision, DecisionList,
-    FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request,
-    SignedDecision, Statement, Verdict,
+    AcceptList, Acceptance, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision,
+    DecisionList, Evidence, FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, QuorumSignatures,
+    Reason, RelayAuth, RelayRefusal, Request, SignedDecision, Statement, Verdict,
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, verify_counts};
 use flamingo_core::test_util::{committee_of_four, header, short_rounds};
@@ -577,5 +577,73 @@ fn a_restarted_relay_rests() {
                 assert!(asked(&mut again));
             }
         }
+    }
+}
+
+/// Evidence for account `account` at anchor 10 that names v1, by a quorum's lists.
+fn decide_to_v1(host: &mut Host, account: u64) -> (Statement, Vec<Output>) {
+    let (account, from, to, anchor) = (AccountId(account), ValidatorId(0), ValidatorId(1), Round(10));
+    let list = DecisionList::new(EPOCH, anchor, vec![Decision { account, from, to }], 9).unwrap();
+    let outputs = [0, 2, 3].into_iter().flat_map(|author| host.commit(author, Object::Decisions(&list))).collect();
+    (Statement { epoch: EPOCH, account, from, to, anchor }, outputs)
+}
+
+/// Under signatures no header answers for the host: it is asked, and asked again while its answer is not in the log; what
+/// it declined is neither asked for again nor accepted by a list.
+#[test]
+fn under_signatures_headers_carry_no_acceptances() {
+    for declines in [false, true] {
+        let mut host = Host::of(1, Facade::with_signatures);
+        host.step(Input::SubDag(LeaderRound(10)));
+        let (statement, outputs) = decide_to_v1(&mut host, 3);
+        let what = Signable::Acceptance(statement);
+        assert_eq!(asked(&outputs), [what]);
+        if declines {
+            let decline = Signable::Decline(statement);
+            let outputs = host.step(Input::Signed { what: decline, signature: &SIGNATURE });
+            assert!(matches!(outputs[..], [Output::Decline(_)]), "{outputs:?}");
+        }
+        let mut again = 0;
+        for round in 11..30 {
+            let mut outputs = host.step(Input::Round(Round(round)));
+            outputs.extend(host.step(Input::Propose { round: Round(round), at_us: round }));
+            let Some(Output::Header(parts)) = outputs.last() else { panic!("{outputs:?}") };
+            assert_eq!(parts.accepts, []);
+            assert!(parts.load.commit_head() < LeaderRound(10), "not answered by the header");
+            again += asked(&outputs).len();
+        }
+        assert_eq!(again > 0, !declines, "asked again {again} times");
+    }
+}
+
+/// A replayed log asks for nothing that it will settle; what is live at its end is asked for, once.
+#[test]
+fn a_replay_asks_for_what_is_live_at_its_end() {
+    let settled = |host: &mut Host| {
+        host.step(Input::SubDag(LeaderRound(10)));
+        let (statement, mut outputs) = decide_to_v1(host, 3);
+        let acceptance = Acceptance { statement, signature: SIGNATURE };
+        outputs.extend(host.commit(2, Object::Acceptance(&acceptance)));
+        host.step(Input::SubDag(LeaderRound(11)));
+        outputs
+    };
+    let mut whole = Host::of(1, Facade::with_signatures);
+    assert_eq!(asked(&settled(&mut whole)).len(), 1);
+    for executed in [None, Some(LogIndex(2)), Some(LogIndex(whole.index))] {
+        let mut host = Host::of(1, |flamingo| {
+            let mut flamingo = flamingo.with_signatures();
+            flamingo.resume_after(Durable { executed, ..Durable::default() }).unwrap();
+            flamingo
+        });
+        assert_eq!(asked(&settled(&mut host)), []);
+        let account = AccountId(4);
+        let entry = Decision { account, from: ValidatorId(0), to: ValidatorId(1) };
+        let statement = Statement { epoch: EPOCH, account, from: entry.from, to: entry.to, anchor: Round(10) };
+        let signatures = [0, 2, 3].map(|signer| (ValidatorId(signer), SIGNATURE)).to_vec();
+        let live = Evidence::new(statement, QuorumSignatures::new(signatures));
+        assert_eq!(asked(&host.commit(2, Object::Evidence(&live))), []);
+        let outputs = host.step(Input::Propose { round: Round(12), at_us: 0 });
+        assert_eq!(asked(&outputs), [Signable::Acceptance(statement)]);
+        assert_eq!(asked(&host.step(Input::Propose { round: Round(12), at_us: 0 })), []);
     }
 }
