@@ -21,7 +21,7 @@ use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
-    RestoreError, SignedDecision, Statement,
+    RestoreError, SignedDecision, SigningRecord, Statement,
 };
 use crate::signal::{BatchLoad, LoadFieldsBuilder, WorkerMeter};
 use crate::signature::SignatureScheme;
@@ -133,16 +133,26 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     ///
     /// # Errors
     /// [`ResumeError::SnapshotAhead`]: objects of the restored state were not executed durably, and their outcomes will
-    /// not come out any more. Nothing is changed; restore an older snapshot, or replay from the epoch's start.
+    /// not come out any more; restore an older snapshot, or replay from the epoch's start.
+    /// [`ResumeError::LaterEpoch`]: the anchor is of an epoch after the ledger's, in which nothing may be decided any more.
+    /// Nothing is changed. An anchor of an earlier epoch says nothing about this one, and is ignored.
     pub fn resume_after(&mut self, durable: Durable) -> Result<(), ResumeError> {
         if let Some(snapshot) = self.ledger.last_index().filter(|&last| Some(last) > durable.executed) {
             return Err(ResumeError::SnapshotAhead { snapshot, executed: durable.executed });
         }
+        let epoch = self.ledger.committee().epoch();
+        let decided = match durable.decided_anchor {
+            Some(SigningRecord { epoch: persisted, .. }) if persisted > epoch => {
+                return Err(ResumeError::LaterEpoch { persisted, expected: epoch });
+            }
+            Some(record) if record.epoch == epoch => record.anchor,
+            _ => Round(0),
+        };
         self.catch_up();
         self.executed = self.executed.max(durable.executed);
-        self.balancer.resume_after(durable.decided_anchor);
+        self.balancer.resume_after(decided);
         if let Some(signing) = &mut self.signing {
-            signing.resume_after(&self.params, self.ledger.committee().epoch(), durable.decided_anchor);
+            signing.resume_after(&self.params, epoch, self.balancer.last_anchor());
         }
         Ok(())
     }
@@ -285,7 +295,8 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         let head = self.balancer.commit_head(self.ledger.leader_round(), &accepts);
         let load = self.builder.finish(self.me, round, at_us, head, &self.params);
         if let Some(list) = &decisions {
-            self.emit(Output::Persist(Persist::DecidedAnchor(list.anchor())));
+            let record = SigningRecord { epoch: list.epoch(), anchor: list.anchor() };
+            self.emit(Output::Persist(Persist::DecidedAnchor(record)));
         }
         self.emit(Output::Header(Box::new(HeaderParts { load, decisions, accepts })));
     }

@@ -72,6 +72,7 @@ impl<S: SignatureScheme + Clone> Signing<S> {
         }
     }
 
+    /// `anchor` is the highest that may have left, before the restart or since.
     pub(crate) fn resume_after(&mut self, params: &Params, epoch: Epoch, anchor: Round) {
         self.guard = resumed(self.me, epoch, params, anchor);
     }
@@ -101,7 +102,8 @@ impl<S: SignatureScheme + Clone> Signing<S> {
     /// executed in order.
     pub(crate) fn ask(&mut self, list: &DecisionList, outputs: &mut VecDeque<Output>) {
         self.permits.clear();
-        outputs.push_back(Output::Persist(Persist::DecidedAnchor(list.anchor())));
+        let record = SigningRecord { epoch: list.epoch(), anchor: list.anchor() };
+        outputs.push_back(Output::Persist(Persist::DecidedAnchor(record)));
         for &decision in list.entries() {
             // Never refused: the balancer fires an anchor once, and a list names an account once.
             let Ok(promise) = self.guard.promise(list.anchor(), decision) else { continue };

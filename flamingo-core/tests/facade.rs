@@ -9,7 +9,7 @@ use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision,
     DecisionList, Evidence, FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, QuorumSignatures,
-    Reason, RelayAuth, RelayRefusal, Request, SignedDecision, Statement, Verdict,
+    Reason, RelayAuth, RelayRefusal, Request, SignedDecision, SigningRecord, Statement, Verdict,
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, verify_counts};
 use flamingo_core::test_util::{committee_of_four, header, short_rounds};
@@ -96,6 +96,11 @@ impl Host {
         let carrier = Carrier { author: ValidatorId(author), round: Round(1) };
         self.step(Input::Committed { at: LogIndex(self.index), carrier, object })
     }
+}
+
+/// What is persisted before decisions of an anchor leave.
+const fn decided(anchor: u64) -> SigningRecord {
+    SigningRecord { epoch: EPOCH, anchor: Round(anchor) }
 }
 
 fn request(account: u64, nonce: u64) -> Request {
@@ -223,8 +228,8 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
     let run = |resume: Option<Round>| {
         let mut host = Host::new();
         if let Some(anchor) = resume {
-            let executed = Some(LogIndex(host.index));
-            host.flamingo.resume_after(Durable { decided_anchor: anchor, executed }).unwrap();
+            let (decided_anchor, executed) = (Some(decided(anchor.0)), Some(LogIndex(host.index)));
+            host.flamingo.resume_after(Durable { decided_anchor, executed }).unwrap();
         }
         let outputs = host.run_to_the_anchor();
         let evaluated = outputs.iter().filter(|output| matches!(output, Output::Evaluated(_))).count();
@@ -232,7 +237,7 @@ fn the_anchor_is_durable_before_its_decisions_are_visible() {
     };
     let (outputs, evaluated) = run(None);
     let [Output::Persist(persist), Output::Header(parts)] = outputs.as_slice() else { panic!("{outputs:?}") };
-    assert_eq!((*persist, evaluated), (Persist::DecidedAnchor(Round(10)), 1));
+    assert_eq!((*persist, evaluated), (Persist::DecidedAnchor(decided(10)), 1));
     assert_eq!(parts.decisions.as_ref().unwrap().anchor(), Round(10));
 
     let (outputs, evaluated) = run(Some(Round(10)));
@@ -290,7 +295,7 @@ fn replay_after_a_crash_executes_once() {
         // Nothing of the log is on disk yet but what stands before the requests.
         let mut last = Some(LogIndex(host.index));
         replay(&mut host, crash, &mut executed, &mut last);
-        let mut host = Host::resumed(Durable { decided_anchor: Round(0), executed: last });
+        let mut host = Host::resumed(Durable { executed: last, ..Durable::default() });
         replay(&mut host, log.len(), &mut executed, &mut last);
         assert_eq!(executed, all, "crash after {crash}");
         assert_eq!(host.flamingo.ledger().digest(), whole.flamingo.ledger().digest());
@@ -317,7 +322,7 @@ fn decisions_are_asked_for_and_answered_later() {
     let [Output::Evaluated(_), Output::Persist(persist), signs @ ..] = outputs.as_slice() else {
         panic!("{outputs:?}")
     };
-    assert_eq!(*persist, Persist::DecidedAnchor(Round(10)));
+    assert_eq!(*persist, Persist::DecidedAnchor(decided(10)));
     let asked = asked(signs);
     assert!(asked.len() == signs.len() && asked.len() > 1, "{signs:?}");
     let Signable::Decision(statement) = asked[1] else { panic!("{asked:?}") };
@@ -342,7 +347,7 @@ fn decisions_are_asked_for_and_answered_later() {
 #[test]
 fn a_restarted_validator_does_not_sign_twice() {
     let resume = |mut flamingo: Facade| {
-        flamingo.resume_after(Durable { decided_anchor: Round(10), executed: None }).unwrap();
+        flamingo.resume_after(Durable { decided_anchor: Some(decided(10)), executed: None }).unwrap();
         flamingo
     };
     for mut host in [Host::of(0, |new| resume(new.with_signatures())), Host::of(0, |new| resume(new).with_signatures())]
@@ -512,7 +517,7 @@ fn a_snapshot_ahead_of_the_executor_is_refused() {
         for executed in 0..=4 {
             let durable = LogIndex(genesis + executed as u64);
             let mut flamingo = restored(ValidatorId(0), &host.flamingo);
-            let resumed = flamingo.resume_after(Durable { decided_anchor: Round(0), executed: Some(durable) });
+            let resumed = flamingo.resume_after(Durable { executed: Some(durable), ..Durable::default() });
             if snapshot > executed {
                 let snapshot = LogIndex(genesis + snapshot as u64);
                 assert_eq!(resumed, Err(ResumeError::SnapshotAhead { snapshot, executed: Some(durable) }));
@@ -646,4 +651,38 @@ fn a_replay_asks_for_what_is_live_at_its_end() {
         assert_eq!(asked(&outputs), [Signable::Acceptance(statement)]);
         assert_eq!(asked(&host.step(Input::Propose { round: Round(12), at_us: 0 })), []);
     }
+}
+
+/// The anchor persisted last counts for its own epoch: one of an earlier epoch, however high, silences nobody; in an epoch
+/// before it nothing may be decided any more.
+#[test]
+fn an_anchor_counts_for_its_epoch() {
+    let resume = |epoch, anchor| {
+        let decided_anchor = Some(SigningRecord { epoch, anchor: Round(anchor) });
+        let mut resumed = Ok(());
+        let host = Host::of(0, |mut flamingo| {
+            resumed = flamingo.resume_after(Durable { decided_anchor, executed: None });
+            flamingo
+        });
+        (resumed, host)
+    };
+    for (anchor, evaluations) in [(10, 0), (12_000, 0)] {
+        let (resumed, mut host) = resume(EPOCH, anchor);
+        assert_eq!((resumed, host.run_to_the_anchor().len()), (Ok(()), evaluations));
+    }
+    let (resumed, mut host) = resume(Epoch(EPOCH.0 - 1), 12_000);
+    assert_eq!(resumed, Ok(()));
+    assert!(matches!(host.run_to_the_anchor()[..], [Output::Evaluated(_), ..]));
+    let (resumed, _) = resume(Epoch(EPOCH.0 + 1), 10);
+    assert_eq!(resumed, Err(ResumeError::LaterEpoch { persisted: Epoch(EPOCH.0 + 1), expected: EPOCH }));
+}
+
+/// What was decided here since stays closed, whatever older anchor the host resumes after.
+#[test]
+fn resuming_opens_no_anchor_again() {
+    let mut host = Host::of(0, Facade::with_signatures);
+    assert!(asked(&host.run_to_the_anchor()).len() > 1);
+    host.flamingo.resume_after(Durable { decided_anchor: None, executed: Some(LogIndex(99)) }).unwrap();
+    assert_eq!(asked(&host.step(Input::Round(Round(12)))), []);
+    assert_eq!(host.flamingo.balancer().last_anchor(), Round(10));
 }

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::balancer::Evaluation;
-use crate::id::{AccountId, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
+use crate::id::{AccountId, Epoch, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::protocol::{
     AcceptList, Acceptance, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LogIndex, Moved, Object,
-    Outcome, RelayAuth, Request, SignedDecision, Verdict,
+    Outcome, RelayAuth, Request, SignedDecision, SigningRecord, Verdict,
 };
 use crate::signal::{Added, BatchRefused, CertificateView, LoadFields};
 use crate::signing::Signable;
@@ -206,7 +206,7 @@ pub enum Output {
 pub enum Persist {
     /// A decision list, or signed decisions, of this anchor are about to leave: after a restart none of this or an
     /// older anchor may. It becomes [`Durable::decided_anchor`].
-    DecidedAnchor(Round),
+    DecidedAnchor(SigningRecord),
 }
 
 /// What the host finds on its disk after a crash. The default is the start of the epoch.
@@ -214,8 +214,8 @@ pub enum Persist {
 /// All fields are public and none is optional to name: a host that does not know one of them cannot restart safely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durable {
-    /// The anchor persisted last, by [`Persist::DecidedAnchor`]; round 0 when there was none.
-    pub decided_anchor: Round,
+    /// The anchor persisted last, by [`Persist::DecidedAnchor`], and its epoch; `None` when there was none.
+    pub decided_anchor: Option<SigningRecord>,
     /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
     /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes
     /// requests twice, one that runs ahead loses them. A snapshot that the host means to restore is at most as new:
@@ -234,6 +234,14 @@ pub enum ResumeError {
         snapshot: LogIndex,
         /// [`Durable::executed`].
         executed: Option<LogIndex>,
+    },
+    /// Decisions of a later epoch may have left: the ledger's epoch is over.
+    #[error("an anchor of {persisted} is persisted, and the ledger is of {expected}")]
+    LaterEpoch {
+        /// The persisted anchor's epoch.
+        persisted: Epoch,
+        /// The ledger's.
+        expected: Epoch,
     },
 }
 
