@@ -5,8 +5,11 @@
 
 use alloc::vec::Vec;
 
+use super::fallback::FallbackSet;
+use super::nonce::{NonceRefusal, NonceWindow};
 use super::request::Request;
-use crate::id::{AccountId, Digest, Epoch, Nonce, SignatureBytes, ValidatorId};
+use crate::committee::Committee;
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, Nonce, SignatureBytes, ValidatorId};
 use crate::wire::{Reader, WireError};
 
 const TAG: &[u8; 22] = b"flamingo/relay-auth/v1";
@@ -86,5 +89,52 @@ impl RelayAuth {
             named: ValidatorId(reader.u16()?),
             signature: SignatureBytes(reader.array()?),
         })
+    }
+}
+
+/// What decides about a copy but its signatures and what a relay remembers: one rule for the ledger and for the door.
+#[derive(Debug)]
+pub(super) struct RelayRule<'a> {
+    pub(super) committee: &'a Committee,
+    pub(super) relays: FallbackSet,
+    /// u, who carries the copy.
+    pub(super) relay: ValidatorId,
+    /// A(a).
+    pub(super) assignee: ValidatorId,
+    pub(super) nonces: NonceWindow,
+    /// The first leader round at which the account's next fallback may take effect.
+    pub(super) fallback_from: LeaderRound,
+    /// ℓ.
+    pub(super) leader: LeaderRound,
+}
+
+/// The first thing that stands against a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RelayFault {
+    NotAssigned,
+    Nonce(NonceRefusal),
+    GateClosed { from: LeaderRound },
+    AuthMismatch,
+    NotARelay,
+}
+
+impl RelayRule<'_> {
+    /// (3), (2), (6), that the leave is for this request, and (4): cheap checks first. The account is the request's.
+    pub(super) fn check(&self, request: &Request, auth: &RelayAuth) -> Result<(), RelayFault> {
+        let &Request { account, nonce, named, .. } = request;
+        if named != self.assignee {
+            return Err(RelayFault::NotAssigned);
+        }
+        self.nonces.check(nonce).map_err(RelayFault::Nonce)?;
+        if self.leader < self.fallback_from {
+            return Err(RelayFault::GateClosed { from: self.fallback_from });
+        }
+        if !auth.covers(request) {
+            return Err(RelayFault::AuthMismatch);
+        }
+        if !self.relays.contains(self.committee, account, nonce, named, self.relay) {
+            return Err(RelayFault::NotARelay);
+        }
+        Ok(())
     }
 }

@@ -22,7 +22,7 @@ use super::delta::{AssignmentDelta, Change, Cursor, DeltaStatus};
 use super::fallback::FallbackSet;
 use super::index::{AccountIndex, Index};
 use super::nonce::{NonceRefusal, NonceWindow};
-use super::relay::RelayAuth;
+use super::relay::{RelayAuth, RelayFault, RelayRule};
 use super::request::Request;
 use super::view::Assignment;
 use crate::committee::Committee;
@@ -225,33 +225,32 @@ impl<S: SignatureScheme> RelayTable<S> {
         self.pending
     }
 
-    /// (1)-(4) and (6) without the signatures, cheap checks first.
+    /// (1)-(4) and (6) without the signatures: the ledger's own rule.
     fn check(&self, request: &Request, auth: &RelayAuth) -> Result<Index, Verdict> {
         let expected = self.committee.epoch();
         if request.epoch != expected {
             return Err(Verdict::WrongEpoch { expected });
         }
-        let &Request { account, nonce, named, .. } = request;
-        let index = self.find(account).ok_or(Verdict::UnknownAccount)?;
+        let index = self.find(request.account).ok_or(Verdict::UnknownAccount)?;
         let row = &self.rows[index as usize];
-        if named != row.assignment.validator {
-            return Err(Verdict::NotAssigned { current: row.assignment });
-        }
-        match row.nonces.check(nonce) {
-            Err(NonceRefusal::Used) => return Err(Verdict::Duplicate),
-            Err(NonceRefusal::TooOld) => return Err(Verdict::TooOld),
-            Ok(()) => {}
-        }
-        if self.leader < row.fallback_from {
-            return Err(Verdict::RelayRefused(RelayRefusal::GateClosed { from: row.fallback_from }));
-        }
-        if !self.relays.contains(&self.committee, account, nonce, named, self.me) {
-            return Err(Verdict::RelayRefused(RelayRefusal::NotARelay));
-        }
-        if !auth.covers(request) {
-            return Err(Verdict::RelayRefused(RelayRefusal::AuthMismatch));
-        }
-        Ok(index)
+        let rule = RelayRule {
+            committee: &self.committee,
+            relays: self.relays,
+            relay: self.me,
+            assignee: row.assignment.validator,
+            nonces: row.nonces,
+            fallback_from: row.fallback_from,
+            leader: self.leader,
+        };
+        let verdict = |fault| match fault {
+            RelayFault::NotAssigned => Verdict::NotAssigned { current: row.assignment },
+            RelayFault::Nonce(NonceRefusal::Used) => Verdict::Duplicate,
+            RelayFault::Nonce(NonceRefusal::TooOld) => Verdict::TooOld,
+            RelayFault::GateClosed { from } => Verdict::RelayRefused(RelayRefusal::GateClosed { from }),
+            RelayFault::AuthMismatch => Verdict::RelayRefused(RelayRefusal::AuthMismatch),
+            RelayFault::NotARelay => Verdict::RelayRefused(RelayRefusal::NotARelay),
+        };
+        rule.check(request, auth).map(|()| index).map_err(verdict)
     }
 
     fn signed(&self, index: Index, request: &Request, auth: &RelayAuth) -> bool {
@@ -306,7 +305,13 @@ impl<S: SignatureScheme> RelayTable<S> {
                 self.rows[index as usize].fallback_from = next_from;
                 self.executed(account, nonce);
             }
-            _ => {}
+            Change::SubDag
+            | Change::Capacity { .. }
+            | Change::Latency { .. }
+            | Change::EvidenceLive { .. }
+            | Change::EvidenceExpired { .. }
+            | Change::EvidenceDeclined { .. }
+            | Change::RelayRunEnded { .. } => {}
         }
     }
 

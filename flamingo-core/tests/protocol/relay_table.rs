@@ -2,7 +2,8 @@
 
 use flamingo_core::hash::Domain;
 use flamingo_core::protocol::{
-    Assignment, DeltaStatus, FallbackSet, Object, Outcome, RelayAuth, RelayRefusal, RelayTable, Request, Verdict,
+    Assignment, DeltaStatus, FallbackSet, Object, Outcome, Reason, RelayAuth, RelayRefusal, RelayTable, Request,
+    Verdict,
 };
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::{AccountId, Epoch, LeaderRound, Nonce, RawParams, Round, SignatureBytes, ValidatorId};
@@ -176,7 +177,7 @@ fn one_copy_is_pending() {
     assert_eq!(relay.admit(1), Verdict::RelayAccept, "the nonce took effect elsewhere");
     relay.world.quiet([3]);
     assert_eq!(relay.world.request(0, 2, 7, 1, 0), Outcome::Executed);
-    assert_eq!(relay.commit(1), Outcome::NoOp(flamingo_core::protocol::Reason::NonceUsed));
+    assert_eq!(relay.commit(1), Outcome::NoOp(Reason::NonceUsed));
     assert_eq!(relay.table.pending_copies(), 0, "a no-op ends it, too");
 }
 
@@ -272,4 +273,24 @@ fn memory_follows_admissions_only() {
         let _ = relay.admit(nonce);
     }
     assert_eq!(relay.table.pending_copies(), 1);
+}
+
+/// One rule, one order: of two faults the door names the one that the ledger names.
+#[test]
+fn the_door_and_the_ledger_give_one_reason() {
+    let relay = Relay::new(|_| {});
+    let outsider = (1..4).find(|v| !relay.world.relays(7, 0).contains(v)).unwrap();
+    let (mut world, mut door) = (World::new(4), table(&relay.world, outsider));
+    world.quiet([2]);
+    assert!(world.admit(7).is_effective());
+    world.deltas().iter().for_each(|delta| assert_eq!(door.apply(delta), DeltaStatus::Taken));
+    let (asked, other) = (request(7, 0, 0), request(7, 1, 0));
+    let mut both = |auth: &RelayAuth| {
+        let outcome = world.put(outsider, Object::Relay { request: &asked, auth });
+        (door.admit(&asked, auth), outcome)
+    };
+    let mismatch = Verdict::RelayRefused(RelayRefusal::AuthMismatch);
+    assert_eq!(both(&relay_auth(&other)), (mismatch, Outcome::NoOp(Reason::RelayAuthMismatch)));
+    let stranger = Verdict::RelayRefused(RelayRefusal::NotARelay);
+    assert_eq!(both(&relay_auth(&asked)), (stranger, Outcome::NoOp(Reason::NotARelay)));
 }

@@ -4,7 +4,7 @@ use super::MigrationLedger;
 use crate::id::{LeaderRound, ValidatorId};
 use crate::protocol::delta::Change;
 use crate::protocol::outcome::{Outcome, Reason};
-use crate::protocol::relay::RelayAuth;
+use crate::protocol::relay::{RelayAuth, RelayFault, RelayRule};
 use crate::protocol::request::Request;
 use crate::signature::SignatureScheme;
 
@@ -21,23 +21,25 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         auth: &RelayAuth,
     ) -> Result<Outcome, Reason> {
         self.check_epoch(request.epoch)?;
-        let &Request { account, nonce, named, .. } = request;
+        let &Request { account, nonce, .. } = request;
         let index = self.accounts.find(account).ok_or(Reason::UnknownAccount)?;
         let row = self.accounts.row(index);
-        if named != row.validator {
-            return Err(Reason::NotAssigned { current: row.validator });
-        }
-        row.nonces.check(nonce)?;
-        let from = self.accounts.history(index).fallback_from;
-        if self.place.leader < from {
-            return Err(Reason::FallbackTooSoon { from });
-        }
-        if !auth.covers(request) {
-            return Err(Reason::RelayAuthMismatch);
-        }
-        if !self.config.relays.contains(&self.config.committee, account, nonce, named, author) {
-            return Err(Reason::NotARelay);
-        }
+        let rule = RelayRule {
+            committee: &self.config.committee,
+            relays: self.config.relays,
+            relay: author,
+            assignee: row.validator,
+            nonces: row.nonces,
+            fallback_from: self.accounts.history(index).fallback_from,
+            leader: self.place.leader,
+        };
+        rule.check(request, auth).map_err(|fault| match fault {
+            RelayFault::NotAssigned => Reason::NotAssigned { current: row.validator },
+            RelayFault::Nonce(refusal) => refusal.into(),
+            RelayFault::GateClosed { from } => Reason::FallbackTooSoon { from },
+            RelayFault::AuthMismatch => Reason::RelayAuthMismatch,
+            RelayFault::NotARelay => Reason::NotARelay,
+        })?;
         let (key, scheme) = (self.accounts.key(index), &self.config.scheme);
         if !scheme.verify(key, &request.signing_bytes(), &request.signature)
             || !scheme.verify(key, &auth.signing_bytes(), &auth.signature)
