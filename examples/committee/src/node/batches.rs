@@ -88,7 +88,7 @@ mod tests {
             load,
             capacity: None,
             decisions: None,
-            acceptances: None,
+            acceptances: Vec::new(),
             declines: vec![],
         };
         Header::new(author, Round(round), body)

@@ -50,14 +50,15 @@ pub enum Accepts {
 }
 
 impl Accepts {
-    /// `list` is due, the node's commit head at `head`: what goes into the header.
-    pub fn pass(&mut self, head: LeaderRound, list: Option<AcceptList>) -> Option<AcceptList> {
+    /// `lists` are due, the node's commit head at `head`: what goes into the header.
+    pub fn pass(&mut self, head: LeaderRound, lists: Vec<AcceptList>) -> Vec<AcceptList> {
         match self {
-            Self::AtOnce => list,
-            Self::Never | Self::Declines(_) => None,
+            Self::AtOnce => lists,
+            Self::Never | Self::Declines(_) => Vec::new(),
             Self::Late { rounds, held } => {
-                held.extend(list.map(|list| (LeaderRound(head.0 + *rounds), list)));
-                held.pop_front_if(|(from, _)| *from <= head).map(|(_, list)| list)
+                held.extend(lists.into_iter().map(|list| (LeaderRound(head.0 + *rounds), list)));
+                let due = held.partition_point(|(from, _)| *from <= head);
+                held.drain(..due).map(|(_, list)| list).collect()
             }
         }
     }
@@ -101,12 +102,12 @@ mod tests {
     #[test]
     fn lists_wait_their_rounds() {
         let mut late = Accepts::Late { rounds: 13, held: VecDeque::new() };
-        assert_eq!(late.pass(LeaderRound(10), Some(list(60))), None);
-        assert_eq!(late.pass(LeaderRound(22), Some(list(120))), None);
-        assert_eq!(late.pass(LeaderRound(36), None), Some(list(60)));
-        assert_eq!(late.pass(LeaderRound(36), None), Some(list(120)));
-        assert_eq!(late.pass(LeaderRound(99), None), None);
-        assert_eq!(Accepts::Never.pass(LeaderRound(10), Some(list(60))), None);
-        assert_eq!(Accepts::AtOnce.pass(LeaderRound(10), Some(list(60))), Some(list(60)));
+        assert_eq!(late.pass(LeaderRound(10), vec![list(60)]), []);
+        assert_eq!(late.pass(LeaderRound(22), vec![list(120)]), []);
+        assert_eq!(late.pass(LeaderRound(34), vec![]), [list(60)]);
+        assert_eq!(late.pass(LeaderRound(36), vec![list(180)]), [list(120)]);
+        assert_eq!(late.pass(LeaderRound(99), vec![]), [list(180)]);
+        assert_eq!(Accepts::Never.pass(LeaderRound(10), vec![list(60)]), []);
+        assert_eq!(Accepts::AtOnce.pass(LeaderRound(10), vec![list(60), list(120)]), [list(60), list(120)]);
     }
 }

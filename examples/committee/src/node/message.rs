@@ -135,7 +135,7 @@ pub struct HeaderBody {
     pub load: LoadFields,
     pub capacity: Option<Capacity>,
     pub decisions: Option<DecisionList>,
-    pub acceptances: Option<AcceptList>,
+    pub acceptances: Vec<AcceptList>,
     pub declines: Vec<Decline>,
 }
 
@@ -157,10 +157,12 @@ impl Header {
         let records = [
             capacity.map(|capacity| encoded(|out| capacity.encode(out))),
             decisions.as_ref().map(|list| encoded(|out| list.encode(out))),
-            acceptances.as_ref().map(|list| encoded(|out| list.encode(out))),
         ];
+        let records = records.map(|record| record.into_iter().collect::<Vec<_>>());
+        let acceptances = acceptances.iter().map(|list| encoded(|out| list.encode(out))).collect();
+        let records: Vec<Vec<Vec<u8>>> = records.into_iter().chain([acceptances]).collect();
         for record in &records {
-            hasher.u16(u16::from(record.is_some()));
+            hasher.u16(record.len() as u16);
             record.iter().for_each(|bytes| {
                 hasher.bytes(bytes);
             });

@@ -219,9 +219,7 @@ impl Node {
         let OwnHeader { header, payload, .. } = abandoned;
         self.available.extend(payload);
         self.capacity = self.capacity.or(header.body.capacity);
-        if let Some(list) = &header.body.acceptances {
-            self.balancer.accept_list_lost(list);
-        }
+        header.body.acceptances.iter().for_each(|list| self.balancer.accept_list_lost(list));
     }
 
     /// Applies every committed sub-DAG whose batches are here.
@@ -273,12 +271,19 @@ impl Node {
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
 
-        let due = self.balancer.take_accept_list();
-        let declines = match (&mut self.faults.accepts, &due) {
-            (Accepts::Declines(decliner), Some(due)) => decliner.decline(due, self.replica.ledger(), self.me),
+        let due = self.balancer.take_accept_lists(round);
+        let declines = match &mut self.faults.accepts {
+            Accepts::Declines(decliner) => {
+                due.iter().flat_map(|due| decliner.decline(due, self.replica.ledger(), self.me)).collect()
+            }
             _ => Vec::new(),
         };
         let acceptances = self.faults.accepts.pass(self.replica.head(), due);
+        let head = match self.faults.accepts {
+            Accepts::AtOnce => self.balancer.commit_head(self.replica.head(), &acceptances),
+            // It says that it knows, and does not accept.
+            _ => self.replica.head(),
+        };
         let mut load = LoadFieldsBuilder::new();
         let available = std::mem::take(&mut self.available);
         for available in &available {
@@ -287,7 +292,7 @@ impl Node {
         let body = HeaderBody {
             parents: self.primary.parents(round, self.consensus.floor()),
             payload: available.iter().map(|available| available.batch.digest).collect(),
-            load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
+            load: load.finish(self.me, round, now, head, &self.shared.params),
             capacity: self.capacity.take(),
             decisions: self.balancer.take_decision_list(),
             acceptances,

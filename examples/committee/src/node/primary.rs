@@ -154,7 +154,7 @@ mod tests {
             load,
             capacity: None,
             decisions: None,
-            acceptances: None,
+            acceptances: Vec::new(),
             declines: vec![],
         };
         primary.propose(0, Round(round), body, Vec::new())

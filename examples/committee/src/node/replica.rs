@@ -154,7 +154,7 @@ impl Replica {
         if let Some(decisions) = &header.body.decisions {
             let _ = self.apply(carrier, Object::Decisions(decisions));
         }
-        if let Some(acceptances) = &header.body.acceptances {
+        for acceptances in &header.body.acceptances {
             let _ = self.apply(carrier, Object::Accepts(acceptances));
         }
         for decline in &header.body.declines {
