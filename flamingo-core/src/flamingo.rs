@@ -194,7 +194,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 if let Some(evaluation) = self.balancer.round(round) {
                     self.emit(Output::Evaluated(Box::new(evaluation)));
                 }
-                self.ask_decisions();
+                self.ask_decisions(round);
             }
             Input::Signed { what, signature } => self.signed(what, *signature),
             Input::Decision(decision) => self.collect(decision),
@@ -301,10 +301,13 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.emit(Output::Header(Box::new(HeaderParts { load, decisions, accepts })));
     }
 
-    /// Under signatures, the newest anchor's decisions.
-    fn ask_decisions(&mut self) {
+    /// Under signatures, the newest anchor's decisions. Those of others, who say them once, may come a little sooner than
+    /// the DAG comes to the anchor here.
+    fn ask_decisions(&mut self, round: Round) {
         let Some(signing) = &mut self.signing else { return };
-        signing.open(self.balancer.last_anchor(), &self.ledger);
+        let params = self.params.get();
+        let near = round.0.saturating_add(params.frontier_lag) / params.anchor_period * params.anchor_period;
+        signing.open(self.balancer.last_anchor().max(Round(near)), &self.ledger);
         if let Some(list) = self.balancer.take_decision_list() {
             signing.ask(&list, &mut self.outputs);
         }

@@ -686,3 +686,19 @@ fn resuming_opens_no_anchor_again() {
     assert_eq!(asked(&host.step(Input::Round(Round(12)))), []);
     assert_eq!(host.flamingo.balancer().last_anchor(), Round(10));
 }
+
+/// Others' decisions are taken in from frontier_lag rounds before the anchor on: they are said once.
+#[test]
+fn decisions_of_validators_ahead_are_collected() {
+    let lag = params().get().frontier_lag;
+    let statement =
+        Statement { epoch: EPOCH, account: AccountId(3), from: ValidatorId(0), to: ValidatorId(1), anchor: Round(10) };
+    let decision = SignedDecision { statement, signer: ValidatorId(2), signature: SIGNATURE };
+    for (round, taken) in [(10 - lag - 1, false), (10 - lag, true), (10, true)] {
+        let mut host = Host::of(0, Facade::with_signatures);
+        host.step(Input::Round(Round(round)));
+        let outputs = host.step(Input::Decision(&decision));
+        let [Output::Collected { collected, .. }] = &outputs[..] else { panic!("{outputs:?}") };
+        assert_eq!(matches!(collected, Collected::Counted { stake: 1 }), taken, "in round {round}: {collected:?}");
+    }
+}
