@@ -27,11 +27,11 @@ const TRANSACTIONS: usize = 1000;
 const BATCHES: usize = 5;
 const SEEDS: [u64; 3] = [1, 2, 3];
 const OVERLAPS: [u32; 6] = [0, 20, 40, 60, 80, 95];
-/// Remote reads per batch that a prototype of Algorithm 3 counted on the same kind of workload, by width and overlap.
+/// Remote reads per batch that a reference of Algorithm 3 counted on the same kind of workload, by width and overlap.
 /// At an overlap of 0.95 a few keys take over the history, and the count depends on how it happened to start.
 const EXPECTED_READS: [[u32; 6]; 3] =
     [[1173, 1172, 1178, 1172, 1171, 1157], [2228, 2219, 2215, 2223, 2157, 1558], [5166, 5179, 5162, 4863, 3421, 1865]];
-/// Microseconds that a prototype needed for placement, and for the full plan (the upper ends of what was seen).
+/// Microseconds that a reference needed for placement, and for the full plan (the upper ends of what was seen).
 const EXPECTED_PLACEMENT_US: [u32; 3] = [15, 20, 30];
 const EXPECTED_PLAN_US: [u32; 3] = [34, 52, 88];
 
@@ -100,7 +100,7 @@ fn remote_reads(rows: &mut Vec<Row>) -> Result<(), Box<dyn Error>> {
                 }
             }
             let mean = |reads: u64| reads as f64 / (SEEDS.len() * BATCHES) as f64;
-            let source = format!("Fig. 10; m=8 eps=1/10 b=1000 range seeds {SEEDS:?}, prototype's count");
+            let source = format!("Fig. 10; m=8 eps=1/10 b=1000 range seeds {SEEDS:?}, the reference's count");
             let name = |scheduler| format!("remote_reads/{scheduler}/{}/p{overlap:02}", width.name());
             let goal = Some(f64::from(expected));
             rows.push(Row { name: name("fusion"), value: mean(reads[0]), unit: "reads/batch", goal, source });
@@ -171,7 +171,7 @@ fn push_times(rows: &mut Vec<Row>, name: String, nanos: &mut [u128], goal: Optio
     nanos.sort_unstable();
     let goal = goal.map(f64::from);
     for (statistic, at) in [("min", 0), ("median", nanos.len() / 2)] {
-        let source = "Fig. 9 (paper: 2000); b=1000 p=0.5 eps=1/10 range seed 1, goal: prototype".to_owned();
+        let source = "Fig. 9 (paper: 2000); b=1000 p=0.5 eps=1/10 range seed 1, goal: reference".to_owned();
         let name = format!("{name}/{statistic}");
         rows.push(Row { name, value: nanos[at] as f64 / 1000.0, unit: "us/batch", goal, source });
     }

@@ -85,7 +85,7 @@ impl LiveEvidence {
         for (&deadline, bucket) in by_deadline.range_mut(..leader) {
             bucket.retain(|&(index, anchor)| match by_account.get(&(index, anchor)) {
                 None => false,
-                Some(evidence) if applied < evidence.sub_dag + LEAST_SUB_DAGS => true,
+                Some(evidence) if applied < evidence.sub_dag.saturating_add(LEAST_SUB_DAGS) => true,
                 Some(evidence) => {
                     out.push((deadline, digest_of(index, anchor, evidence), index, anchor));
                     false

@@ -132,7 +132,8 @@ impl Tally {
         if let Some(&place) = places.find(spread(short), |&place| of(place) == key) {
             return place;
         }
-        // Below 2³²: a list has at most 2²⁰ entries, and a tally at most 2¹⁶ lists of distinct accounts.
+        // A row per entry at most, and 2²⁰ entries per list: 2³² rows would take more than 4,096 members' longest lists
+        // of nothing but distinct statements, and 100 GB.
         let place = rows.len() as u32;
         places.insert_unique(spread(short), place, |&other| spread(rows[other as usize].hash));
         rows.push(Row { index, from, to, stake: 0, recorded: false, hash: short });

@@ -255,3 +255,30 @@ fn readers_tell_streams_apart() {
         }
     }
 }
+
+/// Counters that the next step would push over their end are refused as such, before the root is looked at.
+#[test]
+fn counters_without_a_next_are_refused() {
+    let world = rich();
+    let restore = |bytes: &[u8]| {
+        let config = config(world.ledger.committee().clone(), world.ledger.params().clone());
+        MigrationLedger::restore(config, bytes, &Digest([0; 32]), None).map(|_| ())
+    };
+    let good = world.ledger.snapshot();
+    assert!(matches!(restore(&good), Err(RestoreError::WrongRoot { .. })));
+    // Tag, epoch, committee and leader round.
+    let at = 20 + 8 + 32 + 8;
+    let leader = world.ledger.leader_round().0;
+    for sub_dags in [u64::MAX, leader + 2] {
+        let mut bytes = good.clone();
+        bytes[at..at + 8].copy_from_slice(&sub_dags.to_le_bytes());
+        assert_eq!(restore(&bytes), Err(RestoreError::Dangling { what: "sub-DAG", at }));
+    }
+    // The last statement: its stake, whether it is recorded, and that the epoch has not ended.
+    let stake = good.len() - 10;
+    for more in [4, u64::MAX] {
+        let mut bytes = good.clone();
+        bytes[stake..stake + 8].copy_from_slice(&more.to_le_bytes());
+        assert!(matches!(restore(&bytes), Err(RestoreError::Wire(WireError::NotCanonical { .. }))), "stake {more}");
+    }
+}

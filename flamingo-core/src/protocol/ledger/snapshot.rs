@@ -155,7 +155,12 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
             return Err(RestoreError::WrongCommittee { expected, got });
         }
         self.place.leader = LeaderRound(reader.u64()?);
+        let at = reader.at();
         self.place.sub_dags = reader.u64()?;
+        // Leader rounds rise from sub-DAG to sub-DAG, from 0 at the lowest: so there is always a number for the next.
+        if self.place.sub_dags.checked_sub(1).is_some_and(|before| before > self.place.leader.0) {
+            return Err(RestoreError::Dangling { what: "sub-DAG", at });
+        }
         Ok(())
     }
 
@@ -256,15 +261,17 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
 
     fn read_tally(&mut self, reader: &mut Reader<'_>) -> Result<(), RestoreError> {
         let anchor = Round(reader.u64()?);
-        let listed = (0..self.config.committee.len()).map(|_| reader.flag("vote")).collect::<Result<_, _>>()?;
+        let listed: Vec<bool> =
+            (0..self.config.committee.len()).map(|_| reader.flag("vote")).collect::<Result<_, _>>()?;
+        // A statement has the stake of members that listed: with the others' to come it stays within the total.
+        let members = self.config.committee.validators().zip(&listed);
+        let voted: u64 = members.filter(|(_, listed)| **listed).map(|(v, _)| self.config.committee.stake(v)).sum();
         self.tally.restore(anchor, listed);
         for _ in 0..reader.count("statements", u32::MAX, 17)? {
             let at = reader.at();
             let (index, from, to) = (self.read_index(reader)?, self.read_member(reader)?, self.read_member(reader)?);
             let (stake, recorded) = (reader.u64()?, reader.flag("recorded")?);
-            if stake > self.config.committee.total_stake()
-                || !self.tally.restore_row((index, from, to), stake, recorded)
-            {
+            if stake > voted || !self.tally.restore_row((index, from, to), stake, recorded) {
                 return Err(WireError::NotCanonical { what: "statement", at }.into());
             }
         }
