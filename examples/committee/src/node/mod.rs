@@ -245,7 +245,7 @@ impl Node {
         let OwnHeader { header, payload, .. } = abandoned;
         self.available.extend(payload);
         let epoch = self.epoch();
-        self.capacity = self.capacity.or(header.body.capacity.filter(|capacity| capacity.epoch == epoch));
+        self.capacity = self.capacity.or_else(|| header.body.capacity.filter(|capacity| capacity.epoch == epoch));
         if let Some(list) = &header.body.acceptances {
             self.balancer.accept_list_lost(list);
         }

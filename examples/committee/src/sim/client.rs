@@ -150,19 +150,21 @@ impl Clients {
         }
     }
 
-    /// `validator` is back and may know nothing of what it was sent: what it has not answered, to be sent again.
+    /// `validator` is back and may know nothing of what it was sent: what it has not answered, to be sent again. Clients
+    /// are many, so the order is that in which they made the requests.
     pub fn unanswered_by(&mut self, now: Micros, validator: ValidatorId) -> Vec<Transaction> {
         let all = self.unanswered.iter().flat_map(BTreeMap::values);
-        let lost: Vec<_> = all.filter(|transaction| transaction.request.named == validator).cloned().collect();
-        lost.into_iter().map(|transaction| self.again(now, transaction)).collect()
+        let mut lost: Vec<_> = all.filter(|open| open.request.named == validator).cloned().collect();
+        lost.sort_by_key(|open| open.submitted);
+        lost.into_iter().map(|open| self.again(now, open)).collect()
     }
 
     /// The same of one account.
     pub fn unanswered_of(&mut self, now: Micros, account: AccountId, validator: ValidatorId) -> Vec<Transaction> {
         let of_account = (account, Nonce(0))..=(account, Nonce(u64::MAX));
         let all = self.unanswered.iter().flat_map(|all| all.range(of_account.clone())).map(|(_, open)| open);
-        let lost: Vec<_> = all.filter(|transaction| transaction.request.named == validator).cloned().collect();
-        lost.into_iter().map(|transaction| self.again(now, transaction)).collect()
+        let lost: Vec<_> = all.filter(|open| open.request.named == validator).cloned().collect();
+        lost.into_iter().map(|open| self.again(now, open)).collect()
     }
 
     fn send_held(&mut self, now: Micros, account: AccountId, out: &mut Vec<Transaction>) {

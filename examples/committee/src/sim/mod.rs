@@ -192,7 +192,7 @@ impl World {
         let mut sent = Vec::new();
         self.regions[region].tick(self.now, TICK_US, phase, &mut sent);
         let due = self.regions[region].clients.due(self.now, &mut sent);
-        self.send_requests(region, sent);
+        self.send_requests(region, sent, 0);
         for (relay, copies) in due {
             let at = self.now + distance(region, relay.index());
             self.schedule(at, Event::Relay { at: relay, copies });
@@ -207,8 +207,8 @@ impl World {
         self.schedule(self.now + TICK_US, Event::Tick { region });
     }
 
-    /// Sends requests to the validators they name; a region is next to its own validator.
-    fn send_requests(&mut self, region: usize, transactions: Vec<Transaction>) {
+    /// Sends requests, `later` from now, to the validators they name; a region is next to its own validator.
+    fn send_requests(&mut self, region: usize, transactions: Vec<Transaction>, later: Micros) {
         let mut by_validator: Vec<Vec<Transaction>> = Vec::new();
         by_validator.resize_with(self.nodes.len(), Vec::new);
         for transaction in transactions {
@@ -217,7 +217,7 @@ impl World {
         for (validator, transactions) in by_validator.into_iter().enumerate() {
             if !transactions.is_empty() {
                 let at = ValidatorId(validator as u16);
-                self.schedule(self.now + distance(region, validator), Event::Arrive { at, transactions });
+                self.schedule(self.now + later + distance(region, validator), Event::Arrive { at, transactions });
             }
         }
     }
@@ -230,8 +230,12 @@ impl World {
         for (account, nonce) in answered {
             clients.answered(now, account, nonce, &mut sent);
         }
-        sent.extend(again.into_iter().map(|refused| clients.again(now, refused)));
-        self.send_requests(region, sent);
+        let again = again.into_iter().map(|refused| clients.again(now, refused)).collect();
+        // A validator that has yet to reach the clients' epoch is asked again a while later, not at once.
+        let is_behind = epoch.is_some_and(|epoch| epoch < clients.current_epoch());
+        let patience = if is_behind { frame::ROUND_TRIP_US } else { 0 };
+        self.send_requests(region, sent, 0);
+        self.send_requests(region, again, patience);
     }
 
     /// A node that is down hears nothing. Its clients notice: they send again what it has not answered.

@@ -154,7 +154,7 @@ impl World {
         for region in 0..self.regions.len() {
             let again = self.regions[region].clients.unanswered_by(self.now, node);
             self.metrics.resubmitted(node.0, again.len() as u64);
-            self.send_requests(region, again);
+            self.send_requests(region, again, 0);
         }
     }
 
@@ -193,7 +193,7 @@ impl World {
     pub(super) fn moved_from(&mut self, region: usize, account: flamingo_core::AccountId, from: ValidatorId) {
         if self.is_down(from) {
             let again = self.regions[region].clients.unanswered_of(self.now, account, from);
-            self.send_requests(region, again);
+            self.send_requests(region, again, 0);
         }
     }
 
