@@ -24,7 +24,7 @@ pub enum Failure {
     Unwritable { file: String, source: io::Error },
     #[error("{run}: a fault of the scenario never happened: its time did not come, or nothing was written after it")]
     FaultNeverHappened { run: String },
-    #[error("{run}: {validator} decided twice about an account at anchor {anchor}")]
+    #[error("{run}: {validator} decided twice at anchor {anchor}")]
     DecidedTwice { run: String, validator: ValidatorId, anchor: Round },
     #[error("{run}: the validators' state roots differ: at least one of them computed a wrong state")]
     StateRootsDiffer { run: String },

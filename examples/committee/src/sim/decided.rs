@@ -1,17 +1,17 @@
-//! Watches what validators sign: no two decisions about one account at one anchor, whatever crashes lie between.
+//! Watches what validators sign: decisions of one anchor leave in one header, whatever crashes lie between. So no
+//! validator decides twice about an account at an anchor; a second list that happens to agree with the first is found,
+//! too, because nothing but luck makes it agree.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use flamingo_core::protocol::DecisionList;
-use flamingo_core::{Epoch, Round, ValidatorId};
+use flamingo_core::{Digest, Epoch, Round, ValidatorId};
 
 use crate::node::message::Header;
 
-/// Every decision list that has left, by author, epoch and anchor; of several the first.
+/// The headers in which decisions have left, by author, epoch and anchor; of several the first.
 #[derive(Debug, Default)]
 pub struct Decided {
-    first: BTreeMap<(ValidatorId, Epoch, Round), Rc<Header>>,
+    first: BTreeMap<(ValidatorId, Epoch, Round), Digest>,
     contradiction: Option<Contradiction>,
 }
 
@@ -24,11 +24,11 @@ pub struct Contradiction {
 
 impl Decided {
     /// `header` leaves its author.
-    pub fn sent(&mut self, header: &Rc<Header>) {
+    pub fn sent(&mut self, header: &Header) {
         let Some(list) = &header.body.decisions else { return };
         let key = (header.author, list.epoch(), list.anchor());
-        let first = self.first.entry(key).or_insert_with(|| Rc::clone(header));
-        if first.body.decisions.as_ref().is_some_and(|first| contradict(first, list)) {
+        // The same header may be sent many times.
+        if *self.first.entry(key).or_insert(header.digest) != header.digest {
             let (validator, anchor) = (header.author, list.anchor());
             self.contradiction.get_or_insert(Contradiction { validator, anchor });
         }
@@ -38,12 +38,4 @@ impl Decided {
     pub fn contradiction(&self) -> Option<Contradiction> {
         self.contradiction
     }
-}
-
-/// Whether an account that both name goes to different validators.
-fn contradict(one: &DecisionList, other: &DecisionList) -> bool {
-    one.entries().iter().any(|entry| {
-        let same = other.entries().binary_search_by_key(&entry.account, |other| other.account);
-        same.is_ok_and(|at| other.entries()[at] != *entry)
-    })
 }
