@@ -254,6 +254,7 @@ impl Node {
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         while let Some(Applied { own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches) {
+            own.iter().for_each(|own| self.worker.release_void(own));
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
             if handed_over {

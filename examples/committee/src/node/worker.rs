@@ -8,11 +8,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Verdict};
+use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Outcome, Reason, Verdict};
 use flamingo_core::signal::{BatchLoad, WorkerMeter};
 use flamingo_core::{AccountId, Committee, Digest, Epoch, ValidatorId};
 
 use super::message::{Batch, Contents, RelayCopy, TRANSACTION_BYTES, Transaction};
+use super::replica::CommittedBatch;
 use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 
@@ -168,6 +169,15 @@ impl Worker {
     pub fn assignment(&mut self, delta: &AssignmentDelta) {
         let purge = self.table.apply(delta).purge;
         self.leaving.extend(purge.map(|moved| (moved.account, moved)));
+    }
+
+    /// What committed after its epoch's last sub-DAG was not done, and its client sends it again.
+    pub fn release_void(&mut self, committed: &CommittedBatch) {
+        for (transaction, outcome) in committed.batch.contents.transactions.iter().zip(&committed.outcomes) {
+            if *outcome == Outcome::NoOp(Reason::EpochOver) {
+                self.table.release(transaction.request.account, transaction.request.nonce);
+            }
+        }
     }
 
     /// An epoch begins, with `table`. What is not sent yet is signed for the one before: requests go back, copies and
