@@ -6,9 +6,9 @@
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, Latency, RelayAuth, Request};
+use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, EpochEnd, Latency, RelayAuth, Request};
 use flamingo_core::signal::LoadFields;
-use flamingo_core::{Digest, Round, ValidatorId};
+use flamingo_core::{Digest, Epoch, Round, SignatureBytes, ValidatorId};
 
 use super::smallbank::Operation;
 use crate::sim::net::Micros;
@@ -137,11 +137,15 @@ pub struct HeaderBody {
     pub decisions: Option<DecisionList>,
     pub acceptances: Vec<AcceptList>,
     pub declines: Vec<Decline>,
+    /// The author's clock has passed the end of this epoch.
+    pub epoch_over: Option<Epoch>,
+    pub epoch_end: Option<Rc<EpochEnd>>,
 }
 
 impl Header {
     pub fn new(author: ValidatorId, round: Round, body: HeaderBody) -> Self {
-        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines } = &body;
+        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines, epoch_over, epoch_end } =
+            &body;
         let mut hasher = Hasher::new(Domain("committee/header"));
         hasher.u16(author.0).u64(round.0).u64(parents.len() as u64);
         for parent in parents {
@@ -154,13 +158,14 @@ impl Header {
         load.hash_into(|bytes| {
             hasher.raw(bytes);
         });
+        let one = |record: Option<Vec<u8>>| record.into_iter().collect::<Vec<_>>();
         let records = [
-            capacity.map(|capacity| encoded(|out| capacity.encode(out))),
-            decisions.as_ref().map(|list| encoded(|out| list.encode(out))),
+            one(capacity.map(|capacity| encoded(|out| capacity.encode(out)))),
+            one(decisions.as_ref().map(|list| encoded(|out| list.encode(out)))),
+            acceptances.iter().map(|list| encoded(|out| list.encode(out))).collect(),
+            one(epoch_over.map(|epoch| epoch.0.to_le_bytes().to_vec())),
+            one(epoch_end.as_ref().map(|end| encoded(|out| end.encode(out)))),
         ];
-        let records = records.map(|record| record.into_iter().collect::<Vec<_>>());
-        let acceptances = acceptances.iter().map(|list| encoded(|out| list.encode(out))).collect();
-        let records: Vec<Vec<Vec<u8>>> = records.into_iter().chain([acceptances]).collect();
         for record in &records {
             hasher.u16(record.len() as u16);
             record.iter().for_each(|bytes| {
@@ -227,6 +232,11 @@ pub enum Message {
         header: Digest,
     },
     Certificate(Rc<Certificate>),
+    /// The sender's signature under the end of its epoch.
+    EndShare {
+        content: EpochEnd,
+        signature: SignatureBytes,
+    },
 }
 
 impl Message {
@@ -244,6 +254,9 @@ impl Message {
             Self::Header(header) => header.wire_bytes(),
             Self::Vote { .. } => FRAME_BYTES + DIGEST_BYTES + SIGNATURE_BYTES,
             Self::Certificate(certificate) => certificate.wire_bytes(),
+            Self::EndShare { content, .. } => {
+                FRAME_BYTES + SIGNATURE_BYTES + encoded(|out| content.encode(out)).len() as u64
+            }
         }
     }
 }
