@@ -3,10 +3,12 @@
 
 mod fault;
 mod file;
+mod lie;
 mod named;
 
 pub use fault::{Answers, Censor, FaultyReceiver};
 pub use file::ScenarioError;
+pub use lie::Liar;
 pub use named::{NAMES, named};
 
 /// A stretch of the run with one workload.
@@ -66,6 +68,7 @@ pub struct Scenario {
     pub corrupt: Vec<CorruptWrite>,
     pub censors: Vec<Censor>,
     pub receivers: Vec<FaultyReceiver>,
+    pub liars: Vec<Liar>,
 }
 
 impl Scenario {

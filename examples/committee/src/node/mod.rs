@@ -8,17 +8,18 @@
 
 mod batches;
 pub mod consensus;
-mod dag;
+pub mod dag;
 pub mod executor;
 pub mod fault;
 mod io;
 pub mod message;
-mod parts;
+pub mod parts;
 mod primary;
 mod relay;
 pub mod replica;
 pub mod smallbank;
 mod vote;
+pub mod watch;
 mod worker;
 
 use std::rc::Rc;
@@ -42,6 +43,7 @@ use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
 use primary::{OwnHeader, Primary};
 use replica::{Checkpoint, Replica};
+use watch::{AtAnchor, Watcher};
 use worker::Available;
 
 /// One validator.
@@ -64,6 +66,7 @@ pub struct Node {
     relays: Option<RelayTable<Scheme>>,
     faults: Faults,
     deltas: Vec<AssignmentDelta>,
+    watcher: Option<Watcher>,
 }
 
 impl Node {
@@ -85,7 +88,13 @@ impl Node {
             relays,
             faults,
             deltas: Vec::new(),
+            watcher: None,
         }
+    }
+
+    /// Lets `watcher` look on from now on.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
     }
 
     /// Takes one input at `now`; appends what follows from it to `outputs`, in order.
@@ -188,7 +197,11 @@ impl Node {
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
             // Its decisions wait in the balancer for the next header; the reasons are for operators.
-            let _evaluation = self.balancer.round(round);
+            let evaluation = self.balancer.round(round);
+            if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
+                let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
+                watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });
+            }
         }
     }
 
@@ -226,9 +239,13 @@ impl Node {
 
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        while let Some(own) = self.replica.apply_next(now, &mut self.batches) {
+        while let Some((sub_dag, own)) = self.replica.apply_next(now, &mut self.batches) {
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
+            self.deltas.extend(self.replica.ledger().drain_deltas());
+            if let Some(watcher) = &self.watcher {
+                watcher.borrow_mut().applied(now, &sub_dag, &self.deltas);
+            }
             self.assignments(outputs);
             self.settle(&committed);
         }
@@ -236,7 +253,6 @@ impl Node {
 
     /// Tells worker, balancer and clients what the ledger changed.
     fn assignments(&mut self, outputs: &mut Vec<Output>) {
-        self.deltas.extend(self.replica.ledger().drain_deltas());
         for delta in self.deltas.drain(..) {
             self.worker.assignment(&delta);
             let _ = self.relays.as_mut().map(|door| door.apply(&delta));
@@ -259,7 +275,7 @@ impl Node {
         if !self.writable {
             return;
         }
-        if let Some(batch) = self.worker.send_next(now) {
+        if let Some(batch) = self.worker.send_next(now, self.faults.delays) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);

@@ -2,7 +2,7 @@
 
 use flamingo_core::policy::MigrationPolicy;
 use flamingo_core::protocol::{Capacity, MigrationLedger, RelayTable, Request};
-use flamingo_core::{Balancer, Committee, Digest, Params, PublicKey, SignatureScheme};
+use flamingo_core::{Balancer, Committee, Digest, EpochSeed, Params, PublicKey, SignatureScheme};
 
 use super::executor::Executor;
 use super::fault::Faults;
@@ -14,6 +14,7 @@ use crate::scheme::Scheme;
 pub struct Shared {
     pub committee: Committee,
     pub params: Params,
+    pub epoch_seed: EpochSeed,
     pub leader_seed: Digest,
     pub batch_bytes: u64,
     pub scheme: Scheme,

@@ -107,8 +107,8 @@ impl Replica {
         self.pending.push_back(sub_dag);
     }
 
-    /// Applies the next sub-DAG if every batch in it is here; returns this node's own batches in it.
-    pub fn apply_next(&mut self, now: Micros, batches: &mut BatchStore) -> Option<Vec<CommittedBatch>> {
+    /// Applies the next sub-DAG if every batch in it is here; returns it, and this node's own batches in it.
+    pub fn apply_next(&mut self, now: Micros, batches: &mut BatchStore) -> Option<(SubDag, Vec<CommittedBatch>)> {
         let complete = |sub_dag: &SubDag| {
             sub_dag.certificates.iter().flat_map(|c| &c.header.body.payload).all(|digest| batches.contains(digest))
         };
@@ -134,7 +134,8 @@ impl Replica {
         self.head = sub_dag.leader_round;
         self.sub_dags += 1;
         self.checkpoint_if_wanted();
-        Some(own.into_iter().map(|(batch, first, outcomes)| self.answered(batch, first, outcomes)).collect())
+        let own = own.into_iter().map(|(batch, first, outcomes)| self.answered(batch, first, outcomes)).collect();
+        Some((sub_dag, own))
     }
 
     fn answered(&self, batch: Rc<Batch>, first: usize, outcomes: Vec<Outcome>) -> CommittedBatch {

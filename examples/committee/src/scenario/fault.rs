@@ -123,7 +123,8 @@ mod tests {
         let example = include_str!("../../scenarios/late-hotspot.toml");
         let text: Vec<&str> = example.lines().map(uncomment).collect();
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
-        assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 2));
+        let Scenario { corrupt, censors, receivers, liars, .. } = scenario;
+        assert_eq!([corrupt.len(), censors.len(), receivers.len(), liars.len()], [1, 1, 2, 1]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::{FileCensor, FileReceiver};
+use super::lie::FileLiar;
 use super::{CorruptWrite, Phase, Scenario, Slow};
 
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -51,6 +52,8 @@ struct File {
     censor: Vec<FileCensor>,
     #[serde(default)]
     receiver: Vec<FileReceiver>,
+    #[serde(default)]
+    liar: Vec<FileLiar>,
 }
 
 #[derive(Deserialize)]
@@ -110,6 +113,7 @@ impl Scenario {
             corrupt: check.corrupt(&raw.corrupt_write, validators, seconds)?,
             censors: check.censors(&raw.censor, validators, seconds)?,
             receivers: check.receivers(&raw.receiver, validators)?,
+            liars: check.liars(&raw.liar, validators)?,
         })
     }
 }

@@ -24,10 +24,10 @@ use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
-use crate::node::fault::{Accepts, Censor, Decliner, Faults};
+use crate::node::fault::{Accepts, Censor, Decliner, DelayReport, Faults};
 use crate::node::message::Transaction;
 use crate::node::{Node, Parts, Shared, Worker};
-use crate::scenario::{Answers, Phase};
+use crate::scenario::{Answers, Liar, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
 const EPOCH: Epoch = Epoch(1);
@@ -159,7 +159,6 @@ struct Builder<'a> {
     config: &'a RunConfig,
     shared: Rc<Shared>,
     scheme: Scheme,
-    seed: EpochSeed,
     accounts_per_region: u64,
 }
 
@@ -180,6 +179,7 @@ impl<'a> Builder<'a> {
         let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
         let randomness = digest_of(config.seed, "randomness");
         let shared = Shared {
+            epoch_seed: EpochSeed::derive(EPOCH, &committee.digest(), &randomness.0),
             params: params(config)?,
             leader_seed: digest_of(config.seed, "leader"),
             batch_bytes: frame::BATCH_BYTES / config.scale.0,
@@ -187,8 +187,7 @@ impl<'a> Builder<'a> {
             account_keys: ids.map(|account| account_key(scheme, config.seed, account).public()).collect(),
             committee,
         };
-        let seed = EpochSeed::derive(EPOCH, &shared.committee.digest(), &randomness.0);
-        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region })
+        Ok(Self { config, shared: Rc::new(shared), scheme, accounts_per_region })
     }
 
     fn node(&self, me: ValidatorId) -> Result<Node, BuildError> {
@@ -221,7 +220,8 @@ impl<'a> Builder<'a> {
         let Shared { committee, params, .. } = &*self.shared;
         let per_region = self.accounts_per_region;
         let home = RegionHome { accounts: per_region };
-        let config = LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.seed, AdmitAll);
+        let config =
+            LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.shared.epoch_seed, AdmitAll);
         let mut ledger = MigrationLedger::new(config.with_home(home));
         let _ = ledger.begin(LeaderRound(0));
         for (index, key) in (0..).zip(&self.shared.account_keys) {
@@ -235,13 +235,13 @@ impl<'a> Builder<'a> {
 
     /// Account ids are the benchmark's own here: a look-up key from the public seed will do.
     fn lookup(&self) -> KeyedHash {
-        KeyedHash::new(&self.seed, Domain("committee/lookup"))
+        KeyedHash::new(&self.shared.epoch_seed, Domain("committee/lookup"))
     }
 
     fn policy(&self) -> Box<dyn MigrationPolicy> {
         match self.config.policy {
             PolicyName::None => Box::new(NeverMigrate),
-            _ => Box::new(CappedShedding::new(&self.shared.params, &self.seed)),
+            _ => Box::new(CappedShedding::new(&self.shared.params, &self.shared.epoch_seed)),
         }
     }
 
@@ -291,14 +291,14 @@ impl<'a> Builder<'a> {
     /// Timers only where a validator leaves requests unanswered: under overload they would run out for nothing.
     fn relaying(&self) -> Option<Relaying> {
         let length = self.shared.params.get().client_timer_rounds * ROUND_US;
-        let relays = FallbackSet::new(&self.seed, &self.shared.params);
+        let relays = FallbackSet::new(&self.shared.epoch_seed, &self.shared.params);
         let relaying = || Relaying { timers: Timers::new(length), relays, shared: Rc::clone(&self.shared) };
         self.config.scenario.has_timers().then(relaying)
     }
 
     fn relays(&self, me: ValidatorId) -> Option<RelayTable<Scheme>> {
         let Shared { committee, params, scheme, .. } = &*self.shared;
-        let relays = FallbackSet::new(&self.seed, params);
+        let relays = FallbackSet::new(&self.shared.epoch_seed, params);
         let door = || RelayTable::new(me, committee.clone(), params, *scheme, relays, self.lookup());
         self.config.scenario.has_timers().then(door)
     }
@@ -321,7 +321,9 @@ impl<'a> Builder<'a> {
                 Accepts::Declines(Decliner::new(key))
             }
         };
-        Faults { censor, accepts }
+        let lie = |liar: Liar| DelayReport { times: liar.delay_times, plus: liar.delay_plus_ms * 1_000 };
+        let delays = self.liar(me, EPOCH).map_or_else(DelayReport::default, lie);
+        Faults { censor, accepts, delays }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {
@@ -329,9 +331,16 @@ impl<'a> Builder<'a> {
         Uplink { primary: Egress::new(primary), worker: Egress::new(self.worker_bps(validator)) }
     }
 
-    /// What the validator declares: its own bandwidth's worth.
+    /// What the validator declares: its own bandwidth's worth, unless it lies.
     fn capacity_utps(&self, validator: ValidatorId) -> u64 {
-        frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
+        let true_utps = frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators);
+        self.liar(validator, EPOCH).map_or(true_utps, |liar| true_utps.saturating_mul(liar.capacity_times))
+    }
+
+    /// The validator as the scenario has it lie in `epoch`.
+    fn liar(&self, validator: ValidatorId, epoch: Epoch) -> Option<Liar> {
+        let mut liars = self.config.scenario.liars.iter().copied();
+        liars.find(|liar| liar.validator == validator.0 && liar.lies_in(epoch.0))
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {

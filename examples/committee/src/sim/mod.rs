@@ -20,6 +20,7 @@ use crate::config::{RunConfig, frame};
 use crate::error::Failure;
 use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
+use crate::node::watch::Watcher;
 use crate::node::{Input, Node, Output, Refused};
 use answers::{Answers, RegionAnswers};
 use build::Region;
@@ -94,6 +95,11 @@ impl World {
         let Reverse(Scheduled { at, event, .. }) = self.events.pop()?;
         self.now = at;
         Some(event)
+    }
+
+    /// Lets `watcher` look at one validator.
+    pub fn watch(&mut self, validator: ValidatorId, watcher: Watcher) {
+        self.nodes[validator.index()].watch(watcher);
     }
 
     pub fn metrics(&self) -> &Metrics {
