@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ExecName, PolicyName, Scale, TieName};
+use crate::matching::MatchingArgs;
 use crate::trace::TraceArgs;
 
 /// A certified-DAG committee in virtual time, with Flamingo linked in.
@@ -27,6 +28,12 @@ pub enum Command {
     /// Run one scenario and print, or write as JSON, what it measured.
     #[command(args_override_self = true)]
     Run(RunArgs),
+    /// Show how many decisions still reach a quorum when validators miss different certificates, per tie rule.
+    ///
+    /// One committee a seed runs under skew90 with policy paper. At every anchor with decisions, each validator misses
+    /// each of the hot validator's last three certificates of the window with probability p, and decides from what is
+    /// left, under each tie rule. A statement (account, from, to, anchor) moves an account only if a quorum makes it.
+    Matching(MatchingArgs),
     /// Schedule a read/write-set trace with every scheduler there is.
     Trace(TraceArgs),
 }
