@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ExecName, PolicyName, Scale, TieName};
+use crate::explain::ExplainArgs;
 use crate::matching::MatchingArgs;
 use crate::trace::TraceArgs;
 
@@ -28,6 +29,12 @@ pub enum Command {
     /// Run one scenario and print, or write as JSON, what it measured.
     #[command(args_override_self = true)]
     Run(RunArgs),
+    /// Run a scenario and tell, anchor by anchor, why an account was or was not moved.
+    ///
+    /// What the policy saw of the account's validator, what it said about the account, and what the committed log made of
+    /// it. All options of `run` apply: `committee explain --scenario skew90 --policy paper --account 17 --anchor 480`.
+    #[command(args_override_self = true)]
+    Explain(ExplainArgs),
     /// Show how many decisions still reach a quorum when validators miss different certificates, per tie rule.
     ///
     /// One committee a seed runs under skew90 with policy paper. At every anchor with decisions, each validator misses

@@ -92,6 +92,10 @@ impl Node {
         }
     }
 
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// Lets `watcher` look on from now on.
     pub fn watch(&mut self, watcher: Watcher) {
         self.watcher = Some(watcher);

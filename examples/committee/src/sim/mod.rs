@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Nonce, ValidatorId};
+use flamingo_core::{AccountId, Nonce, Params, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
@@ -100,6 +100,15 @@ impl World {
     /// Lets `watcher` look at one validator.
     pub fn watch(&mut self, validator: ValidatorId, watcher: Watcher) {
         self.nodes[validator.index()].watch(watcher);
+    }
+
+    /// How many accounts there are, in equal ranges by validator.
+    pub fn accounts(&self) -> u64 {
+        self.nodes[0].shared().account_keys.len() as u64
+    }
+
+    pub fn params(&self) -> &Params {
+        &self.nodes[0].shared().params
     }
 
     pub fn metrics(&self) -> &Metrics {
