@@ -16,6 +16,8 @@ pub struct Faults {
     pub accepts: Accepts,
     /// The node crashes the next time it decides, once.
     pub crashes_deciding: bool,
+    /// By epoch, from the first; where there is none it reports what was.
+    pub delays: Vec<DelayReport>,
 }
 
 /// Drops what some accounts ask for, and never answers them.
@@ -33,6 +35,26 @@ impl Censor {
     pub fn drops(&self, now: Micros, account: AccountId) -> bool {
         let mut hasher = Hasher::new(Domain("committee/censored"));
         now >= self.from && hasher.u64(self.seed).u64(account.0).finish_u64() % 100 < u64::from(self.percent)
+    }
+}
+
+/// What a node says about the queue delay of a batch: by default what it was.
+#[derive(Clone, Copy, Debug)]
+pub struct DelayReport {
+    pub times: u64,
+    pub plus: Micros,
+}
+
+impl DelayReport {
+    /// What is reported for a batch that waited for `waited`.
+    pub fn reported(self, waited: Micros) -> Micros {
+        waited.saturating_mul(self.times).saturating_add(self.plus)
+    }
+}
+
+impl Default for DelayReport {
+    fn default() -> Self {
+        Self { times: 1, plus: 0 }
     }
 }
 

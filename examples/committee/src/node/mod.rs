@@ -10,7 +10,7 @@
 mod batches;
 mod closing;
 pub mod consensus;
-mod dag;
+pub mod dag;
 pub mod executor;
 pub mod fault;
 mod history;
@@ -23,6 +23,7 @@ pub mod replica;
 mod restart;
 pub mod smallbank;
 mod vote;
+pub mod watch;
 mod worker;
 
 use std::rc::Rc;
@@ -44,11 +45,12 @@ use batches::{BatchStore, Payload};
 use closing::Signing;
 use consensus::Consensus;
 use executor::Executor;
-use fault::{Accepts, Faults};
+use fault::{Accepts, DelayReport, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
-use parts::Readers;
+use parts::{Readers, ordinal};
 use primary::{OwnHeader, Primary};
 use replica::{Applied, Checkpoint, Replica};
+use watch::{AtAnchor, Watcher};
 use worker::Available;
 
 /// One validator.
@@ -79,6 +81,7 @@ pub struct Node {
     capacities_utps: Vec<u64>,
     faults: Faults,
     deltas: Vec<AssignmentDelta>,
+    watcher: Option<Watcher>,
 }
 
 impl Node {
@@ -106,9 +109,15 @@ impl Node {
             capacities_utps,
             faults,
             deltas: Vec::new(),
+            watcher: None,
         };
         node.capacity = node.declared(node.epoch());
         node
+    }
+
+    /// Lets `watcher` look on from now on.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
     }
 
     /// Takes one input at `now`; appends what follows from it to `outputs`, in order.
@@ -222,7 +231,11 @@ impl Node {
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
             // Its decisions wait in the balancer for the next header; the reasons are for operators.
-            let _evaluation = self.balancer.round(round);
+            let evaluation = self.balancer.round(round);
+            if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
+                let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
+                watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });
+            }
         }
     }
 
@@ -251,7 +264,8 @@ impl Node {
 
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        while let Some(Applied { own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches) {
+        while let Some(applied) = self.replica.apply_next(now, &mut self.batches) {
+            let Applied { sub_dag, own, closed, handed_over } = applied;
             own.iter().for_each(|own| self.worker.release_void(own));
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
@@ -260,6 +274,9 @@ impl Node {
                 continue;
             }
             self.assignments(outputs);
+            if let Some(watcher) = &self.watcher {
+                watcher.borrow_mut().applied(now, &sub_dag, &self.deltas);
+            }
             self.settle(&committed);
             if closed {
                 self.sign_end(outputs);
@@ -298,13 +315,18 @@ impl Node {
         deltas
     }
 
+    /// What it says about its queue delays in this epoch.
+    fn delay_report(&self) -> DelayReport {
+        self.faults.delays.get(ordinal(self.epoch())).copied().unwrap_or_default()
+    }
+
     /// Hands the next batch to the egress when that is free.
     fn broadcast_batch(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         // After the epoch's last sub-DAG nothing in a batch could take effect.
         if !self.writable || self.replica.is_closed() {
             return;
         }
-        if let Some(batch) = self.worker.send_next(now) {
+        if let Some(batch) = self.worker.send_next(now, self.delay_report()) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);

@@ -44,6 +44,7 @@ pub struct CommittedBatch {
 /// What a sub-DAG did at this node.
 #[derive(Debug)]
 pub struct Applied {
+    pub sub_dag: SubDag,
     /// This node's own batches in it.
     pub own: Vec<CommittedBatch>,
     /// It was the epoch's last.
@@ -183,6 +184,7 @@ impl Replica {
         let (own, closed) = self.apply_unit(&unit);
         self.execute(now);
         let own = own.into_iter().map(|(batch, first, outcomes)| self.answered(batch, first, outcomes)).collect();
+        let sub_dag = unit.sub_dag.clone();
         if let Some(history) = &mut self.stored.history {
             history.append(unit, &self.ledger, &self.place);
         }
@@ -191,7 +193,7 @@ impl Replica {
             self.hand_over();
         }
         self.checkpoint_if_wanted();
-        Some(Applied { own, closed, handed_over })
+        Some(Applied { sub_dag, own, closed, handed_over })
     }
 
     /// How many sub-DAGs a restarted node has to be handed over again.

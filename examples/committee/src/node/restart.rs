@@ -30,6 +30,7 @@ use super::message::{Certificate, Header, Message};
 use super::parts::{Readers, Shared, ordinal};
 use super::primary::Primary;
 use super::replica::{Checkpoint, Replica, Stored};
+use super::watch::Watcher;
 use super::{Node, Output, Worker};
 use crate::scheme::Key;
 use crate::sim::net::Micros;
@@ -52,6 +53,7 @@ pub struct Disk {
     key: Key,
     capacities_utps: Vec<u64>,
     faults: Faults,
+    watcher: Option<Watcher>,
 }
 
 impl Disk {
@@ -98,6 +100,7 @@ impl Node {
             key: self.key,
             capacities_utps: self.capacities_utps,
             faults: self.faults,
+            watcher: self.watcher,
         }
     }
 
@@ -127,6 +130,7 @@ impl Node {
             capacities_utps: disk.capacities_utps,
             faults: disk.faults,
             deltas: Vec::new(),
+            watcher: disk.watcher,
         };
         for at in 0..node.replica.tail() {
             node.replica.redeliver(now, at);

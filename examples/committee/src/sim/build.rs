@@ -21,11 +21,11 @@ use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
-use crate::node::fault::{Accepts, Censor, Decliner, Faults};
+use crate::node::fault::{Accepts, Censor, Decliner, DelayReport, Faults};
 use crate::node::message::Transaction;
 use crate::node::parts::{FIRST_EPOCH, RegionHome};
 use crate::node::{Node, Parts, Shared};
-use crate::scenario::{Answers, Phase};
+use crate::scenario::{Answers, Liar, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
 /// What clients take a round to last: their timer is so many of them.
@@ -130,6 +130,7 @@ impl World {
             decided: Decided::default(),
             nodes: nodes.into_iter().map(|node| Process::Up(Box::new(node))).collect(),
             regions,
+            shared: Rc::clone(&builder.shared),
             config,
         };
         for corrupt in world.config.scenario.corrupt.clone() {
@@ -285,7 +286,8 @@ impl<'a> Builder<'a> {
                 Accepts::Declines(Decliner::new(key))
             }
         };
-        Faults { censor, accepts, ..Faults::default() }
+        let delays = (0..=self.shared.epoch_ends.len()).map(|epoch| self.delay_report(me, epoch)).collect();
+        Faults { censor, accepts, delays, ..Faults::default() }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {
@@ -297,9 +299,22 @@ impl<'a> Builder<'a> {
         Key::derive(self.scheme, self.config.seed, "validator", u64::from(validator.0))
     }
 
-    /// What the validator declares in the run's epochs, counted from 0: its own bandwidth's worth.
-    fn capacity_utps(&self, validator: ValidatorId, _epoch: usize) -> u64 {
-        frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
+    /// What the validator declares in the run's epochs, counted from 0: its own bandwidth's worth, unless it lies.
+    fn capacity_utps(&self, validator: ValidatorId, epoch: usize) -> u64 {
+        let true_utps = frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators);
+        self.liar(validator, epoch).map_or(true_utps, |liar| true_utps.saturating_mul(liar.capacity_times))
+    }
+
+    /// What it says about the queue delays of its batches.
+    fn delay_report(&self, validator: ValidatorId, epoch: usize) -> DelayReport {
+        let lie = |liar: Liar| DelayReport { times: liar.delay_times, plus: liar.delay_plus_ms * 1_000 };
+        self.liar(validator, epoch).map_or_else(DelayReport::default, lie)
+    }
+
+    /// The validator as the scenario has it lie in the run's epoch of that place, from 0.
+    fn liar(&self, validator: ValidatorId, epoch: usize) -> Option<Liar> {
+        let mut liars = self.config.scenario.liars.iter().copied();
+        liars.find(|liar| liar.validator == validator.0 && liar.lies_in(FIRST_EPOCH.0 + epoch as u64))
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {

@@ -14,15 +14,17 @@ mod workload;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Epoch, ValidatorId};
+use flamingo_core::{AccountId, Epoch, Params, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
 use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
-use crate::node::{Input, Node, Output, Refused};
+use crate::node::watch::Watcher;
+use crate::node::{Input, Node, Output, Refused, Shared};
 use crate::scenario::Restart;
 use answers::{Answers, RegionAnswers};
 use build::Region;
@@ -57,6 +59,7 @@ pub struct World {
     wakes: Vec<Option<Micros>>,
     uplinks: Vec<Uplink>,
     regions: Vec<Region>,
+    shared: Rc<Shared>,
     metrics: Metrics,
     /// Clients make no more requests.
     silent: bool,
@@ -105,6 +108,20 @@ impl World {
         let Reverse(Scheduled { at, event, .. }) = self.events.pop()?;
         self.now = at;
         Some(event)
+    }
+
+    /// Lets `watcher` look at one validator.
+    pub fn watch(&mut self, validator: ValidatorId, watcher: Watcher) {
+        self.nodes[validator.index()].node_mut().into_iter().for_each(|node| node.watch(watcher.clone()));
+    }
+
+    /// How many accounts there are, in equal ranges by validator.
+    pub fn accounts(&self) -> u64 {
+        self.shared.account_keys.len() as u64
+    }
+
+    pub fn params(&self) -> &Params {
+        &self.shared.params
     }
 
     pub fn metrics(&self) -> &Metrics {
