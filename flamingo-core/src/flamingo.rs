@@ -23,7 +23,7 @@ use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
     RestoreError, SignedDecision, Statement,
 };
-use crate::signal::{BatchLoad, LoadFieldsBuilder, WorkerMeter};
+use crate::signal::{BatchLoad, LoadFieldsBuilder, Remembered, WorkerMeter};
 use crate::signature::SignatureScheme;
 use crate::signing::{Signable, Signing};
 
@@ -127,6 +127,11 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         if let Some(signing) = &mut self.signing {
             signing.resume_after(&self.params, self.ledger.committee().epoch(), durable.decided_anchor);
         }
+    }
+
+    /// After a restart in the same epoch: what earlier evaluations left behind; see [`Balancer::remember`].
+    pub fn remember(&mut self, remembered: Remembered) {
+        self.balancer.remember(remembered);
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).

@@ -12,12 +12,14 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::fields::LoadFields;
-use super::memory::EvaluationMemory;
-use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
+use super::memory::{EvaluationMemory, Remembered};
+use super::signals::{
+    ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals, throughput_utps,
+};
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
 use crate::id::{AccountId, Round, ValidatorId};
-use crate::math::{mul_div_floor, weighted_lower_median};
+use crate::math::weighted_lower_median;
 use crate::params::Params;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
@@ -210,6 +212,12 @@ impl TrackingWindow {
         &self.memory
     }
 
+    /// After a restart, before the first evaluation: what earlier evaluations left behind, as it was
+    /// [`remembered`](EvaluationMemory::remembered).
+    pub fn remember(&mut self, remembered: Remembered) {
+        self.memory.remember(remembered);
+    }
+
     /// One round forward: the front goes, the window's first round becomes the front, the next round enters.
     fn step(&mut self) {
         self.rounds.pop_front();
@@ -240,6 +248,7 @@ impl TrackingWindow {
             throughput_utps: ClockDerived(throughput_utps(sums.transactions, window_us)),
             queue_delay_us: SelfMeasured(queue_delay_us),
             baseline: SelfMeasured(self.memory.baseline(index, queue_delay_us)),
+            record: self.memory.track_record(index),
             accounts,
             rest_transactions: Validated(sums.rest_transactions),
             rest_accounts: Validated(sums.rest_accounts),
@@ -367,13 +376,6 @@ impl Sums {
         self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
         self.delay_samples -= u64::from(row.queue_delay_us.is_some());
     }
-}
-
-/// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped. `window_us` is positive.
-fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
-    const UTX_TIMES_US_PER_SECOND: u64 = 1_000_000_000_000;
-    let rate = mul_div_floor(transactions, UTX_TIMES_US_PER_SECOND, window_us);
-    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(Params::MAX_RATE_UTPS))
 }
 
 #[cfg(test)]
