@@ -210,6 +210,64 @@ mod tests {
         assert_eq!(baselines, [102_400, 102_400, 102_707, 71_894, 51_861]);
     }
 
+    fn params(baseline: QueueBaseline) -> Params {
+        let mut raw = RawParams::paper();
+        raw.queue_baseline = baseline;
+        Params::new(raw).unwrap()
+    }
+
+    /// The three baselines on one series of means: the paper's average; the same from the last eight windows, equal
+    /// until the ninth is forgotten; the window before.
+    #[test]
+    fn baselines() {
+        let series = |baseline| {
+            let mut memory = EvaluationMemory::new(&params(baseline));
+            let found = [100, 101, 0, 5, 7, 7, 7, 7, 7, 7, 1000].into_iter().zip(1..).map(|(delay, i)| {
+                let signals = signals(&memory, 60 * i, delay);
+                memory.record(&signals);
+                signals.validators[0].baseline.0
+            });
+            (found.collect::<Vec<_>>(), memory)
+        };
+        let (average, _) = series(QueueBaseline::Average);
+        let (recent, memory) = series(QueueBaseline::RecentAverage);
+        let (previous, _) = series(QueueBaseline::Previous);
+        let means = |means: &[i64]| means.iter().map(|mean| mean * 1024).collect::<Vec<_>>();
+        assert_eq!(previous, means(&[100, 100, 101, 0, 5, 7, 7, 7, 7, 7, 7]));
+        assert_eq!(recent[..9], average[..9]);
+        assert_ne!(recent[9..], average[9..], "from 101, not from 100");
+
+        // What a host stored gives a restarted validator the same recent average; the paper's begins anew.
+        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::RecentAverage));
+        restarted.remember(memory.remembered());
+        assert_eq!(restarted.baseline(0, 3), memory.baseline(0, 3));
+        let mut paper = EvaluationMemory::new(&params(QueueBaseline::Average));
+        paper.remember(memory.remembered());
+        assert_eq!(paper.baseline(0, 3), 3 * 1024);
+    }
+
+    /// All that is remembered comes back, the newest eight evaluations of it, and the evaluation goes on from there.
+    #[test]
+    fn memory_survives_a_restart() {
+        let mut memory = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        for i in 1..=3 {
+            let mut signals = signals(&memory, 60 * i, 400_000);
+            signals.validators[0].record = memory.track_record(0);
+            signals.validators[0].throughput_utps.0 = 40 + i;
+            memory.record(&signals);
+        }
+        assert_eq!(memory.track_record(0), TrackRecord::new(43, Some(43), Some(42)));
+        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        assert_eq!(restarted.track_record(0), TrackRecord::default(), "a new epoch, or nothing stored");
+        restarted.remember(memory.remembered());
+        assert_eq!(restarted.remembered(), memory.remembered());
+        assert_eq!(restarted.evaluation_us(Round(240), 2400, 7), Ok(600));
+        let mut long = memory.remembered();
+        long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]))).collect();
+        restarted.remember(long);
+        assert_eq!(restarted.history().map(|past| past.anchor.0).collect::<Vec<_>>(), [12, 13, 14, 15, 16, 17, 18, 19]);
+    }
+
     /// Δt_eval is measured from the previous evaluation, needs a new anchor, and must be positive.
     #[test]
     fn evaluation_time() {
