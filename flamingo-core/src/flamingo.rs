@@ -220,6 +220,12 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         self.balancer.set_enabled(enabled);
     }
 
+    /// States the transactions that wait at this validator, for the next header: see
+    /// [`LoadFieldsBuilder::set_backlog`].
+    pub const fn set_backlog(&mut self, transactions: u32) {
+        self.builder.set_backlog(transactions);
+    }
+
     fn emit(&mut self, output: Output) {
         self.outputs.push_back(output);
     }

@@ -50,6 +50,9 @@ pub struct RawParams {
     pub ema_weight: (u32, u32),
     /// What the queue delay is compared with in the inferred excess.
     pub queue_baseline: QueueBaseline,
+    /// Whether headers carry the backlog, and Ê is its growth instead of the queue delay's (ours; in no preset, since it
+    /// costs a header field). With it, an [`aggressiveness`](Self::aggressiveness) of 8 is of use.
+    pub backlog_field: bool,
     /// Whether σ is at most what the donor gets beyond its capacity, so that a queue which drains by itself ends the
     /// shedding (ours).
     pub drain_aware: bool,
@@ -100,6 +103,7 @@ impl RawParams {
             aggressiveness: 4,
             ema_weight: (3, 10),
             queue_baseline: QueueBaseline::Average,
+            backlog_field: false,
             drain_aware: false,
             throughput: Throughput::Certified,
             counts: Counts::Observed,

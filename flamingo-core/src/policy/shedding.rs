@@ -20,7 +20,7 @@ use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
 use super::roles::Roles;
 use super::shrinkage::Shrinkage;
-use super::target::{incoming_excess_utps, inferred_excess_utps, shed_target_utps};
+use super::target::{backlog_growth_utps, incoming_excess_utps, inferred_excess_utps, shed_target_utps};
 use super::{
     Decisions, DonorReport, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
 };
@@ -36,6 +36,7 @@ pub struct CappedShedding {
     roles: Roles,
     aggressiveness: u32,
     drain_aware: bool,
+    backlog: bool,
     counts: Counts,
     cooldown_rounds: u64,
     tie: Tie,
@@ -57,6 +58,7 @@ impl CappedShedding {
             roles: Roles::new(raw),
             aggressiveness: raw.aggressiveness,
             drain_aware: raw.drain_aware,
+            backlog: raw.backlog_field,
             counts: raw.counts,
             cooldown_rounds: 2 * raw.anchor_period,
             tie: Tie::new(raw.receiver_tie, seed),
@@ -196,7 +198,8 @@ impl Shedding<'_> {
     /// A1 L8-10
     fn set_target(&self, numbers: &mut DonorReport, v: &ValidatorSignals, throughput_utps: u64, evaluation_us: u64) {
         let structural = numbers.structural_excess_utps;
-        let inferred = inferred_excess_utps(v, throughput_utps, evaluation_us);
+        let grown = if self.policy.backlog { backlog_growth_utps(v, evaluation_us) } else { None };
+        let inferred = grown.unwrap_or_else(|| inferred_excess_utps(v, throughput_utps, evaluation_us));
         let undrained = shed_target_utps(structural, inferred, self.policy.aggressiveness);
         let target = match self.policy.drain_aware {
             true => undrained.min(incoming_excess_utps(structural, inferred)),

@@ -30,7 +30,7 @@ pub(super) const fn with_tie(mut raw: RawParams, tie: ReceiverTie) -> RawParams 
     raw
 }
 
-/// One of the 32 combinations of the options that a policy reads; 0 has none, the last all.
+/// One of the 64 combinations of the options that a policy reads; 0 has none, 31 those of `recommended`, the last all.
 pub(super) fn combination(at: u64) -> RawParams {
     let (mut raw, all) = (RawParams::paper(), RawParams::recommended());
     let on = |bit: u32| at >> bit & 1 == 1;
@@ -43,7 +43,7 @@ pub(super) fn combination(at: u64) -> RawParams {
     if on(2) {
         raw.receiver_test = all.receiver_test;
     }
-    (raw.drain_aware, raw.contradiction_clamp) = (on(3), on(4));
+    (raw.drain_aware, raw.contradiction_clamp, raw.backlog_field) = (on(3), on(4), on(5));
     raw
 }
 
@@ -204,6 +204,8 @@ fn for_options(signals: &mut WindowSignals, rng: &mut ChaCha8Rng) {
             let pair = rng.random_bool(0.5).then(|| utps(rng));
             v.record = TrackRecord::new(utps(rng), Some(utps(rng)), pair);
         }
+        let mut backlog = || rng.random_bool(0.8).then(|| SelfMeasured(rng.random_range(0..200)));
+        (v.backlog, v.previous_backlog) = (backlog(), backlog());
         if rng.random_bool(0.3) {
             v.rest_accounts.0 = rng.random_range(1..10);
             v.rest_transactions.0 = v.rest_accounts.0 * rng.random_range(1..3);

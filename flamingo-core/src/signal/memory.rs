@@ -21,13 +21,20 @@ pub struct PastEvaluation {
     pub closed_at_us: u64,
     /// W̄_v of every validator, in µs.
     pub queue_delays_us: Box<[SelfMeasured<u64>]>,
+    /// b̄_v of every validator, where its headers stated it.
+    pub backlogs: Box<[Option<SelfMeasured<u64>>]>,
 }
 
 impl PastEvaluation {
     /// An evaluation as a host stored it.
     #[must_use]
-    pub const fn new(anchor: Round, closed_at_us: u64, queue_delays_us: Box<[SelfMeasured<u64>]>) -> Self {
-        Self { anchor, closed_at_us, queue_delays_us }
+    pub const fn new(
+        anchor: Round,
+        closed_at_us: u64,
+        queue_delays_us: Box<[SelfMeasured<u64>]>,
+        backlogs: Box<[Option<SelfMeasured<u64>>]>,
+    ) -> Self {
+        Self { anchor, closed_at_us, queue_delays_us, backlogs }
     }
 }
 
@@ -170,6 +177,7 @@ impl EvaluationMemory {
             anchor: signals.anchor,
             closed_at_us: signals.closed_at_us,
             queue_delays_us: signals.validators.iter().map(|v| v.queue_delay_us).collect(),
+            backlogs: signals.validators.iter().map(|v| v.backlog).collect(),
         });
     }
 }
@@ -263,7 +271,7 @@ mod tests {
         assert_eq!(restarted.remembered(), memory.remembered());
         assert_eq!(restarted.evaluation_us(Round(240), 2400, 7), Ok(600));
         let mut long = memory.remembered();
-        long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]))).collect();
+        long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]), Box::new([]))).collect();
         restarted.remember(long);
         assert_eq!(restarted.history().map(|past| past.anchor.0).collect::<Vec<_>>(), [12, 13, 14, 15, 16, 17, 18, 19]);
     }

@@ -11,6 +11,7 @@
 //! | [`EvaluationMemory`], [`TrackRecord`] | what one evaluation leaves to the next | primary |
 //! | [`WindowSignals`] | the inputs of Algorithm 1, with how far each can be trusted in its type | policy |
 
+mod backlog;
 mod baseline;
 mod build;
 mod fields;

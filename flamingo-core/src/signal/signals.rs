@@ -63,6 +63,10 @@ pub struct ValidatorSignals {
     /// What W̄_v is compared with, in 1/1024 µs: W̃_v *before* this evaluation, or another
     /// [`QueueBaseline`](crate::QueueBaseline); the first time, W̄_v.
     pub baseline: SelfMeasured<i64>,
+    /// b̄_v: the mean backlog that its headers state, in transactions, rounded down; `None` where none does.
+    pub backlog: Option<SelfMeasured<u64>>,
+    /// The same at the previous evaluation.
+    pub previous_backlog: Option<SelfMeasured<u64>>,
     /// What earlier windows of the epoch say against its capacity.
     pub record: TrackRecord,
     /// n_{v,a} ≥ 1 for the listed accounts: each account once, in any order. A policy must not depend on the order.

@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::backlog::Backlogs;
 use super::fields::LoadFields;
 use super::memory::{EvaluationMemory, Remembered};
 use super::signals::{
@@ -85,6 +86,7 @@ pub struct TrackingWindow {
     base: u64,
     rounds: VecDeque<RoundRows>,
     sums: Box<[Sums]>,
+    backlogs: Backlogs,
     memory: EvaluationMemory,
 }
 
@@ -140,6 +142,7 @@ impl TrackingWindow {
             base: 0,
             rounds: (0..kept).map(|_| RoundRows::default()).collect(),
             sums: committee.members().iter().map(|_| Sums::default()).collect(),
+            backlogs: Backlogs::default(),
             memory: EvaluationMemory::new(params),
         }
     }
@@ -164,6 +167,7 @@ impl TrackingWindow {
         let Some(rows) = usize::try_from(at).ok().and_then(|at| self.rounds.get_mut(at)) else {
             return Added::TooFarAhead { newest };
         };
+        self.backlogs.add(author, round, certificate.load.backlog());
         if rows.rows.is_empty() {
             rows.rows.resize_with(self.stakes.len(), || None);
         }
@@ -187,6 +191,7 @@ impl TrackingWindow {
     /// Slides the window forward until it ends at `last_round`; a round that is not above the end changes nothing.
     /// Cost per round: its entries once in and once out. A jump beyond everything kept empties the window.
     pub fn advance(&mut self, last_round: Round) {
+        self.backlogs.forget_before(last_round.0.saturating_sub(self.window_rounds).max(self.base));
         let end = self.base + self.window_rounds;
         let steps = last_round.0.saturating_sub(end);
         if steps >= self.rounds.len() as u64 {
@@ -249,6 +254,8 @@ impl TrackingWindow {
             queue_delay_us: SelfMeasured(queue_delay_us),
             baseline: SelfMeasured(self.memory.baseline(index, queue_delay_us)),
             record: self.memory.track_record(index),
+            backlog: self.backlogs.mean(index, self.base + 1, self.last_round().0).map(SelfMeasured),
+            previous_backlog: self.memory.previous().and_then(|past| past.backlogs.get(index).copied().flatten()),
             accounts,
             rest_transactions: Validated(sums.rest_transactions),
             rest_accounts: Validated(sums.rest_accounts),

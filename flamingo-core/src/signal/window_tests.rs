@@ -333,7 +333,8 @@ impl Past {
         self.records = signals.validators.iter().map(after).collect();
         let &WindowSignals { anchor, closed_at_us, ref validators, .. } = signals;
         let queue_delays_us = validators.iter().map(|v| v.queue_delay_us).collect();
-        self.history.push(PastEvaluation { anchor, closed_at_us, queue_delays_us });
+        let backlogs = signals.validators.iter().map(|v| v.backlog).collect();
+        self.history.push(PastEvaluation { anchor, closed_at_us, queue_delays_us, backlogs });
         self.history.drain(..self.history.len().saturating_sub(8));
     }
 }

@@ -28,7 +28,7 @@ fn decisions_hold_every_property() {
         let (signals, view) = random_world(seed);
         for tie in ties() {
             // Every other world has all options or none.
-            let raw = with_tie(combination(if seed % 4 < 2 { 31 * (seed % 2) } else { seed / 4 % 32 }), tie);
+            let raw = with_tie(combination(if seed % 4 < 2 { 31 * (seed % 2) } else { seed / 4 % 64 }), tie);
             let policy = policy_of(raw.clone());
             let decisions = policy.decide(&signals, &view);
             assert_eq!(moves(&decisions), reference(&signals, &view, &raw), "world {seed}, {raw:?}");
@@ -185,7 +185,7 @@ fn the_first_donors_lists_are_prefixes() {
         let (mut longer, mut equal, mut empty) = (0, 0, 0);
         for seed in 0..1500 {
             let (signals, view) = random_world(seed);
-            let policy = policy_of(with_tie(combination(seed % 32), tie));
+            let policy = policy_of(with_tie(combination(seed % 64), tie));
             let one = policy.decide(&signals, &view);
             let Some(first) = donors(&one.report.validators).first().copied() else { continue };
             let mut other = signals;
@@ -217,7 +217,7 @@ fn explanations_agree_with_decisions() {
         let (signals, view) = random_world(seed);
         let shedding = ties()
             .into_iter()
-            .map(|tie| Box::new(policy_of(with_tie(combination(seed % 32), tie))) as Box<dyn MigrationPolicy>);
+            .map(|tie| Box::new(policy_of(with_tie(combination(seed % 64), tie))) as Box<dyn MigrationPolicy>);
         for policy in shedding.chain([Box::new(NeverMigrate) as Box<dyn MigrationPolicy>]) {
             let moves = (&&policy).decide(&signals, &view).moves;
             for account in (0..41).map(AccountId) {
@@ -245,7 +245,7 @@ fn decisions_do_not_depend_on_the_lookup_key() {
         let (signals, view) = random_world(seed);
         let (_, other) = random_world_keyed(seed, KeyedHash::from_digest(&Digest([seed as u8 ^ 0x55; 32])));
         for tie in ties() {
-            let policy = policy_of(with_tie(combination(seed % 32), tie));
+            let policy = policy_of(with_tie(combination(seed % 64), tie));
             let decisions = policy.decide(&signals, &view);
             assert_eq!(decisions, policy.decide(&signals, &other), "world {seed}, {tie:?}");
             moved += decisions.moves.len();

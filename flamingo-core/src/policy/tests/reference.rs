@@ -114,6 +114,11 @@ pub(super) fn reference(signals: &WindowSignals, view: &CommittedView, raw: &Raw
         let structural = thr(d) - cap(d).unwrap();
         let growth = thr(d) * (world.delay(d) * 1024 - i128::from(v.baseline.get()));
         let inferred = growth.div_euclid(1024 * i128::from(signals.evaluation_us));
+        let grown = v.backlog.zip(v.previous_backlog).filter(|_| raw.backlog_field).map(|(now, before)| {
+            let transactions = i128::from(now.get()) - i128::from(before.get());
+            (transactions * 1_000_000_000_000).div_euclid(i128::from(signals.evaluation_us))
+        });
+        let inferred = grown.unwrap_or(inferred);
         let mut target = structural.max(inferred).min(4 * structural);
         if raw.drain_aware {
             target = target.min((structural + inferred).max(0));

@@ -3,7 +3,7 @@ use super::super::test_world::{TPS, donor, one_donor, policy as paper_policy, po
 use super::super::{Explanation, MigrationPolicy};
 use crate::id::{AccountId, ValidatorId};
 use crate::params::{Params, RawParams, ReceiverTie};
-use crate::signal::ValidatorSignals;
+use crate::signal::{SelfMeasured, ValidatorSignals};
 
 /// σ = min(max(E^s, Ê), α·E^s): the larger signal, capped by validated data; a shrinking queue changes nothing.
 #[test]
@@ -54,4 +54,28 @@ fn a_draining_queue_lowers_the_target() {
         assert_eq!(donor(&paper, 0).drained_utps, 0);
     }
     assert_eq!((incoming_excess_utps(u64::MAX, i128::MAX), incoming_excess_utps(1, i128::MIN)), (i128::MAX as u128, 0));
+}
+
+/// The backlog, on: Ê is its growth, 15 transactions in a second, or what the delay says where a mean is missing; off: what
+/// the delay says. σ is capped by validated data either way.
+#[test]
+fn a_backlog_tells_the_growth() {
+    let mut with_backlog = RawParams::paper();
+    with_backlog.backlog_field = true;
+    let cases = [
+        (Some(20), Some(5), 15, 15),
+        (Some(5), Some(20), -15, 10),
+        (Some(900), Some(5), 895, 40),
+        (Some(20), None, 22, 22),
+    ];
+    for (backlog, previous, inferred_tps, target_tps) in cases {
+        let (mut signals, view) = one_donor(200, &[(1, 1)]);
+        let v = &mut signals.validators[0];
+        (v.backlog, v.previous_backlog) = (backlog.map(SelfMeasured), previous.map(SelfMeasured));
+        let on = policy_of(with_backlog.clone()).decide(&signals, &view.0);
+        assert_eq!(donor(&on, 0).inferred_excess_utps, inferred_tps * i128::from(TPS));
+        assert_eq!(donor(&on, 0).shed_target_utps, target_tps * u128::from(TPS));
+        let off = paper_policy(ReceiverTie::LowestId).decide(&signals, &view.0);
+        assert_eq!(donor(&off, 0).inferred_excess_utps, 22 * i128::from(TPS));
+    }
 }
