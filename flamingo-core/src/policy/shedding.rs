@@ -20,7 +20,7 @@ use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
 use super::roles::Roles;
 use super::shrinkage::Shrinkage;
-use super::target::{backlog_growth_utps, incoming_excess_utps, inferred_excess_utps, shed_target_utps};
+use super::target::{backlog_growth_utps, inferred_excess_utps, shed_target_utps, undrained_utps};
 use super::{
     Decisions, DonorReport, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
 };
@@ -202,7 +202,7 @@ impl Shedding<'_> {
         let inferred = grown.unwrap_or_else(|| inferred_excess_utps(v, throughput_utps, evaluation_us));
         let undrained = shed_target_utps(structural, inferred, self.policy.aggressiveness);
         let target = match self.policy.drain_aware {
-            true => undrained.min(incoming_excess_utps(structural, inferred)),
+            true => undrained.min(undrained_utps(v, throughput_utps, structural, inferred, evaluation_us)),
             false => undrained,
         };
         (numbers.inferred_excess_utps, numbers.shed_target_utps) = (inferred, target);

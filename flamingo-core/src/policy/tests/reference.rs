@@ -121,7 +121,8 @@ pub(super) fn reference(signals: &WindowSignals, view: &CommittedView, raw: &Raw
         let inferred = grown.unwrap_or(inferred);
         let mut target = structural.max(inferred).min(4 * structural);
         if raw.drain_aware {
-            target = target.min((structural + inferred).max(0));
+            let waiting = thr(d) * world.delay(d) / (2 * i128::from(signals.evaluation_us));
+            target = target.min((structural + inferred + waiting).max(0));
         }
         let share = world.shares(d);
         let mut accounts = v.accounts.clone();

@@ -1,4 +1,4 @@
-use super::super::target::{incoming_excess_utps, inferred_excess_utps};
+use super::super::target::{inferred_excess_utps, undrained_utps};
 use super::super::test_world::{TPS, donor, one_donor, policy as paper_policy, policy_of};
 use super::super::{Explanation, MigrationPolicy};
 use crate::id::{AccountId, ValidatorId};
@@ -31,29 +31,37 @@ fn the_inferred_excess_floors() {
     assert_eq!(inferred_excess_utps(&v, Params::MAX_RATE_UTPS, 1), 600_000_000_000_000_000_000_000);
 }
 
-/// Drain-aware, σ ≤ max(0, throughput + Ê − C): a queue that shrinks faster than E^s ends the shedding, and an operator
-/// sees by how much; one that grows is shed as ever. Off, only growth counts.
+/// Drain-aware, σ ≤ max(0, throughput + Ê − C + throughput · W̄ / 2Δt_eval): a queue of a second that shrinks fast enough
+/// ends the shedding, and an operator sees by how much; one that grows is shed as ever. Off, only growth counts.
 #[test]
 fn a_draining_queue_lowers_the_target() {
     let mut drain_aware = RawParams::paper();
     drain_aware.drain_aware = true;
-    for (growth_ms, target_tps, drained_tps) in [(-500, 0, 10), (-50, 4, 5), (0, 10, 0), (200, 22, 0), (900, 40, 0)] {
+    // E^s = 10 and throughput · W̄ / 2 s = 55 tx/s; σ and what it is lowered by, in mtx/s.
+    for (growth_ms, target, drained) in
+        [(-900, 0, 10_000), (-550, 4_500, 5_500), (-500, 10_000, 0), (0, 10_000, 0), (200, 22_000, 0), (900, 40_000, 0)]
+    {
         let (signals, view) = one_donor(growth_ms, &[(1, 1), (2, 1)]);
         let policy = policy_of(drain_aware.clone());
         let decisions = policy.decide(&signals, &view.0);
         let numbers = donor(&decisions, 0);
-        // 110 tx/s · −50 ms is −5.5 tx/s.
-        let half = u128::from(growth_ms == -50) * u128::from(TPS) / 2;
-        assert_eq!(numbers.shed_target_utps, target_tps * u128::from(TPS) + half, "{growth_ms} ms");
-        assert_eq!(numbers.drained_utps, drained_tps * u128::from(TPS) + half, "{growth_ms} ms");
-        if growth_ms == -500 {
+        let milli = u128::from(TPS / 1000);
+        assert_eq!(
+            (numbers.shed_target_utps, numbers.drained_utps),
+            (target * milli, drained * milli),
+            "{growth_ms} ms"
+        );
+        if target == 0 {
             let explanation = policy.explain(&signals, &view.0, AccountId(1));
             assert_eq!(explanation, Explanation::TargetReached { donor: ValidatorId(0) });
         }
         let paper = paper_policy(ReceiverTie::LowestId).decide(&signals, &view.0);
         assert_eq!(donor(&paper, 0).drained_utps, 0);
     }
-    assert_eq!((incoming_excess_utps(u64::MAX, i128::MAX), incoming_excess_utps(1, i128::MIN)), (i128::MAX as u128, 0));
+    let mut v = ValidatorSignals::default();
+    v.queue_delay_us.0 = u64::MAX;
+    assert_eq!(undrained_utps(&v, u64::MAX, u64::MAX, i128::MAX, 0), i128::MAX as u128, "saturates");
+    assert_eq!(undrained_utps(&v, 0, 1, i128::MIN, 1), 0);
 }
 
 /// The backlog, on: Ê is its growth, 15 transactions in a second, or what the delay says where a mean is missing; off: what
