@@ -2,14 +2,14 @@
 //!
 //! What is on its disk: certificates, batches, headers received and its own, the votes it gave and the round it proposed
 //! last, the commit frontier; of the committed log a snapshot and the tail ([`history`](super::history)); the newest
-//! anchor it decided at; and, on machines of their own, the executors. One [`step`](Node::step) is one transaction of
+//! anchor it decided at, and what its evaluations left behind; and, on machines of their own, the executors. One [`step`](Node::step) is one transaction of
 //! this store, apart from the anchor, which is durable before the header that carries the decisions exists.
 //!
 //! Everything else is gone: the worker's batches that are not in a header, its admission table, the relays' door, the
 //! balancer with its window, votes gathered, signatures of an epoch's end. A restart
 //!
 //! 1. restores the ledger from the snapshot, and gives its deltas to new readers;
-//! 2. closes the anchors that decisions may have left for;
+//! 2. closes the anchors that decisions may have left for, and remembers what evaluations left behind;
 //! 3. is handed the tail again, from before the snapshot: by log index the ledger takes what is new to it, and nothing is
 //!    executed or answered twice;
 //! 4. fills the window with the certificates it has, and lets relays rest;
@@ -18,7 +18,7 @@
 use std::rc::Rc;
 
 use flamingo_core::protocol::{Capacity, RestoreError, SigningRecord};
-use flamingo_core::signal::CertificateView;
+use flamingo_core::signal::{CertificateView, Remembered};
 use flamingo_core::{Epoch, Round, ValidatorId};
 
 use super::batches::BatchStore;
@@ -48,6 +48,8 @@ pub struct Disk {
     unchecked: Vec<Rc<Header>>,
     replica: Stored,
     decided: Option<SigningRecord>,
+    /// After the last evaluation.
+    remembered: Remembered,
     lives: u64,
     // The operator's.
     key: Key,
@@ -96,6 +98,7 @@ impl Node {
             unchecked: self.unchecked,
             replica: self.replica.crash(),
             decided: self.decided,
+            remembered: self.balancer.window().memory().remembered(),
             lives: self.lives,
             key: self.key,
             capacities_utps: self.capacities_utps,
@@ -139,6 +142,7 @@ impl Node {
         }
         let epoch = node.epoch();
         let decided = node.decided.filter(|record| record.epoch == epoch);
+        node.balancer.remember(disk.remembered);
         node.refill(decided.map_or(Round(0), |record| record.anchor));
         if let Some(door) = &mut node.relays {
             door.rest();
