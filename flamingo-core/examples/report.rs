@@ -14,6 +14,8 @@
 
 #[path = "report/committed.rs"]
 mod committed;
+#[path = "../benches/local/full_scale.rs"]
+mod full_scale;
 #[path = "report/local.rs"]
 mod local;
 

@@ -14,7 +14,9 @@ mod build;
 mod fields;
 mod memory;
 mod meter;
+mod row;
 mod signals;
+mod sums;
 mod tally;
 mod window;
 
