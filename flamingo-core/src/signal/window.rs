@@ -73,8 +73,8 @@ pub enum Added {
 /// - A header has 4 bytes per entry (8 where the count is not 1), and at most a quarter more in a buffer used again.
 ///   The round before the window has times only.
 /// - A validator has an index of its accounts in the window and above: 18 bytes per account, times one and a half at
-///   most, since accounts that are gone are dropped together. It gives memory back when the window is jumped over, and
-///   otherwise uses it again.
+///   most, since accounts that are gone are dropped together. Its buffers are kept for the accounts that come next.
+/// - All share scratch of up to 24 bytes per entry of the largest header.
 ///
 /// Nothing is allocated for a stranger, and nothing in a round like those before it.
 #[derive(Clone, Debug)]
