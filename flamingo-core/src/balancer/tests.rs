@@ -221,6 +221,38 @@ fn a_restarted_balancer_does_not_decide_twice() {
     assert_eq!(bench.run(20..=20).len(), 1);
 }
 
+/// An inflated capacity is believed at the first anchor, and clamped at the second, when two windows in a row contradict it:
+/// v0 declares 100 tx/s, waits a second and carries 30. A balancer restarted with what it had stored goes on; one without
+/// it, such as that of the next epoch, has to see it for itself.
+#[test]
+fn a_contradicted_capacity_is_remembered() {
+    let mut raw = short_rounds(RawParams::recommended());
+    raw.max_list_entries = 100;
+    let clamped = |evaluation: &Evaluation| {
+        let evaluated = evaluation.result.as_ref().unwrap();
+        evaluated.decisions.report.validators[0].clamped_utps.map(|utps| utps / 1_000_000)
+    };
+    let lying = || {
+        let mut bench = Bench::with(Params::new(raw.clone()).unwrap());
+        bench.commit(1, Change::Capacity { validator: ValidatorId(0), capacity_utps: 100_000_000 });
+        bench
+    };
+    let mut bench = lying();
+    let evaluations = bench.run(2..=30);
+    // κ of 30.
+    assert_eq!(evaluations.iter().map(clamped).collect::<Vec<_>>(), [None, Some(24), Some(24)]);
+    assert_eq!(evaluations[1].result.as_ref().unwrap().decisions.report.outcome, PolicyOutcome::Decided);
+    let stored = bench.balancer.window().memory().remembered();
+    let next = |remembered: Option<Remembered>| {
+        let mut restarted = lying();
+        restarted.balancer.resume_after(Round(30));
+        remembered.into_iter().for_each(|remembered| restarted.balancer.remember(remembered));
+        restarted.run(31..=50)
+    };
+    assert_eq!(next(Some(stored)).iter().map(clamped).collect::<Vec<_>>(), [Some(24), Some(24)]);
+    assert_eq!(next(None).iter().map(clamped).collect::<Vec<_>>(), [None, Some(24)]);
+}
+
 /// A log replayed into a restarted balancer is applied up to the anchor's snapshot as it comes; what waits is what
 /// came after, as in a balancer that never stopped.
 #[test]

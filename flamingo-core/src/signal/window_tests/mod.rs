@@ -8,7 +8,7 @@ mod signals;
 use super::*;
 use crate::id::{Epoch, LeaderRound, PublicKey};
 use crate::params::{ParamsError, RawParams};
-use crate::signal::{LoadFieldsBuilder, PastEvaluation, WorkerMeter};
+use crate::signal::{LoadFieldsBuilder, PastEvaluation, TrackRecord, WorkerMeter};
 use crate::{Member, NoSignatures};
 use alloc::collections::BTreeMap;
 use alloc::vec;
