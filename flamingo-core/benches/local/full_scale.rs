@@ -34,12 +34,24 @@ pub(crate) struct FullScale {
     pub(crate) accounts: u64,
     /// Per header; a few are of the same account.
     pub(crate) requests: u64,
+    /// Account `i` has the id i · 2^`scatter`.
+    scatter: u32,
     headers: Vec<Vec<LoadFields>>,
 }
 
 impl FullScale {
+    /// With consecutive ids, as a host hands them out.
     pub(crate) fn new(accounts: u64, requests: u64, params: &Params) -> Self {
-        let mut scale = Self { accounts, requests, headers: Vec::new() };
+        Self::with_ids(accounts, requests, 0, params)
+    }
+
+    /// With ids thousands apart, as clients may choose them.
+    pub(crate) fn scattered(accounts: u64, requests: u64, params: &Params) -> Self {
+        Self::with_ids(accounts, requests, 12, params)
+    }
+
+    fn with_ids(accounts: u64, requests: u64, scatter: u32, params: &Params) -> Self {
+        let mut scale = Self { accounts, requests, scatter, headers: Vec::new() };
         scale.headers = (0..ROUNDS).map(|r| (0..VALIDATORS).map(|v| scale.header(v, r, params)).collect()).collect();
         scale
     }
@@ -53,7 +65,8 @@ impl FullScale {
         let mut meter = WorkerMeter::new();
         for request in 0..self.requests {
             let draw = (round * self.requests + request).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-            meter.add(AccountId(u64::from(v) * self.accounts_each() + draw % self.accounts_each()));
+            let account = u64::from(v) * self.accounts_each() + draw % self.accounts_each();
+            meter.add(AccountId(account << self.scatter));
         }
         let mut batch = meter.seal(0);
         batch.sent_at(if v < QUEUES { 500_000 } else { 0 });
@@ -100,7 +113,8 @@ impl FullScale {
         }
         for account in 0..self.accounts {
             let home = ValidatorId((account / self.accounts_each()) as u16);
-            commit(Change::Admitted { account: AccountId(account), home, key: PublicKey([0; 32]) });
+            let id = AccountId(account << self.scatter);
+            commit(Change::Admitted { account: id, home, key: PublicKey([0; 32]) });
         }
         view.advance_to(Round(28));
         view
@@ -110,23 +124,26 @@ impl FullScale {
 /// The floor that the window is measured against: the same sums in a dense array indexed by account, without a look-up,
 /// without memory of what a round counted (it reads the header again), and without late, repeated or missing
 /// certificates.
-pub(crate) struct BareArray(Vec<u32>);
+pub(crate) struct BareArray {
+    sums: Vec<u32>,
+    scatter: u32,
+}
 
 impl BareArray {
     pub(crate) fn new(scale: &FullScale) -> Self {
-        Self(vec![0; scale.accounts as usize])
+        Self { sums: vec![0; scale.accounts as usize], scatter: scale.scatter }
     }
 
     /// One round in and the one that it pushes out of the window.
     pub(crate) fn round(&mut self, scale: &FullScale, round: u64) {
         self.pass(scale.headers(round - WINDOW), u32::MAX);
         self.pass(scale.headers(round), 1);
-        black_box(&self.0);
+        black_box(&self.sums);
     }
 
     fn pass(&mut self, headers: &[LoadFields], sign: u32) {
         for &(account, count) in headers.iter().flat_map(|load| load.counts().entries()) {
-            let sum = &mut self.0[account.0 as usize];
+            let sum = &mut self.sums[(account.0 >> self.scatter) as usize];
             *sum = sum.wrapping_add(count.wrapping_mul(sign));
         }
     }

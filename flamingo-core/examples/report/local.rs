@@ -6,7 +6,7 @@ use std::hint::black_box;
 use allocation_counter::measure;
 use flamingo_core::policy::{CappedShedding, MigrationPolicy};
 use flamingo_core::signal::{SignalSource, TrackingWindow};
-use flamingo_core::{EpochSeed, ReceiverTie, Round};
+use flamingo_core::{EpochSeed, Params, ReceiverTie, Round};
 
 use crate::full_scale::{BareArray, FullScale, VALIDATORS, WINDOW, params};
 use crate::{Row, nanos, progress};
@@ -52,42 +52,34 @@ fn round_of(scale: &FullScale, mut window: TrackingWindow, rounds: u64) -> (f64,
 
 fn window_rows(scale: &FullScale, rounds: u64) -> Fallible<(Vec<Row>, TrackingWindow)> {
     let params = params(ReceiverTie::Rendezvous);
-    let mut window = None;
-    let held = measure(|| window = Some(scale.window(&params)));
-    let window = window.ok_or("no window")?;
+    let (window, bytes) = held(scale, &params)?;
     let (time, ratio) = round_of(scale, window.clone(), rounds);
-    let near = FullScale::new(scale.accounts / 10, scale.requests, &params);
-    let (_, near_ratio) = round_of(&near, near.window(&params), rounds);
+    let scattered = FullScale::scattered(scale.accounts, scale.requests, &params);
+    let (scattered_window, scattered_bytes) = held(&scattered, &params)?;
+    let (_, scattered_ratio) = round_of(&scattered, scattered_window, rounds);
     let of = format!(
-        "{VALIDATORS} validators, window {WINDOW}, {} accounts, {} requests a header; least of all rounds",
+        "{VALIDATORS} validators, window {WINDOW}, {} accounts with consecutive ids, {} requests a header; least of all \
+         rounds",
         scale.accounts, scale.requests
     );
-    let bytes = held.bytes_current as f64 / scale.accounts as f64;
+    let beside = "beside the same sums in a dense array that reads both headers, taking turns";
+    let ids_apart = "the row above with ids 4096 apart: a list of ids in place of blocks";
+    let row = |name, value, unit, goal, source| Row { name, value, unit, goal, source };
     let rows = vec![
-        Row { name: "window_round_ms/1M", value: time, unit: "ms", goal: Some(2.0), source: of.clone() },
-        Row {
-            name: "window_round_ratio_to_bare_array",
-            value: ratio,
-            unit: "ratio",
-            goal: Some(4.0),
-            source: format!("{of}; beside the same sums in a dense array that reads both headers, taking turns"),
-        },
-        Row {
-            name: "window_round_ratio_to_bare_array/tenth_of_accounts",
-            value: near_ratio,
-            unit: "ratio",
-            goal: None,
-            source: "the row above with a tenth of the accounts: what is left without passing unlisted accounts".into(),
-        },
-        Row {
-            name: "window_bytes_per_account",
-            value: bytes,
-            unit: "B/account",
-            goal: Some(32.0),
-            source: format!("{of}; allocator"),
-        },
+        row("window_round_ms/1M", time, "ms", Some(2.0), of.clone()),
+        row("window_round_ratio_to_bare_array", ratio, "ratio", Some(4.0), format!("{of}; {beside}")),
+        row("window_round_ratio_to_bare_array/scattered", scattered_ratio, "ratio", None, ids_apart.into()),
+        row("window_bytes_per_account", bytes, "B/account", Some(32.0), format!("{of}; allocator")),
+        row("window_bytes_per_account/scattered", scattered_bytes, "B/account", Some(32.0), ids_apart.into()),
     ];
     Ok((rows, window))
+}
+
+/// A full window, and its bytes per account.
+fn held(scale: &FullScale, params: &Params) -> Fallible<(TrackingWindow, f64)> {
+    let mut window = None;
+    let held = measure(|| window = Some(scale.window(params)));
+    Ok((window.ok_or("no window")?, held.bytes_current as f64 / scale.accounts as f64))
 }
 
 /// The whole of Algorithm 1 at an anchor, signals and all.

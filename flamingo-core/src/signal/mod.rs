@@ -13,8 +13,10 @@
 
 mod backlog;
 mod baseline;
+mod blocks;
 mod build;
 mod fields;
+mod index;
 mod memory;
 mod meter;
 mod record;

@@ -52,6 +52,12 @@ impl SlotCounts {
         once + (self.packed.len() - once) / 2
     }
 
+    /// The sum of the counts.
+    pub(super) fn sum(&self) -> u64 {
+        let (once, more) = self.packed.split_at(self.once as usize);
+        once.len() as u64 + more.chunks_exact(2).map(|pair| u64::from(pair[1])).sum::<u64>()
+    }
+
     /// Each slot with its count, at least 1.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, u32)> + Clone + '_ {
         let (once, more) = self.packed.split_at(self.once as usize);
@@ -83,9 +89,6 @@ impl Iterator for Fresh<'_> {
     type Item = (AccountId, u32);
 
     fn next(&mut self) -> Option<(AccountId, u32)> {
-        if self.repeated.len() == 0 {
-            return self.entries.next().copied();
-        }
         loop {
             let &(account, count) = self.entries.next()?;
             while let Some(&(_, repeats)) = self.repeated.next_if(|&&(other, _)| other < account) {

@@ -30,7 +30,7 @@ pub(super) struct Sums {
 pub(super) struct Scratch {
     once: Vec<Slot>,
     more: Vec<[u32; 2]>,
-    new: Vec<(AccountId, Slot)>,
+    accounts: Vec<(AccountId, Slot)>,
 }
 
 impl Sums {
@@ -46,15 +46,21 @@ impl Sums {
             listed: SlotCounts::default(),
         };
         if listed {
-            let Scratch { once, more, new } = scratch;
+            let Scratch { once, more, accounts } = scratch;
             once.reserve(load.counts().entries().len());
-            let mut fresh = Fresh::new(certificate);
-            self.tally.look_up(&mut fresh, new, |slot, count| match count {
+            let found = |slot, count| match count {
                 1 => once.push(slot),
                 _ => more.push([slot, count]),
-            });
-            let beyond_list = u32::try_from(fresh.beyond_list()).unwrap_or(u32::MAX);
-            row.rest_transactions = row.rest_transactions.saturating_sub(beyond_list);
+            };
+            if certificate.repeated.is_empty() {
+                // The same, without a merge for each entry.
+                self.tally.look_up(load.counts().entries().iter().copied(), accounts, found);
+            } else {
+                let mut fresh = Fresh::new(certificate);
+                self.tally.look_up(&mut fresh, accounts, found);
+                let beyond_list = u32::try_from(fresh.beyond_list()).unwrap_or(u32::MAX);
+                row.rest_transactions = row.rest_transactions.saturating_sub(beyond_list);
+            }
             row.listed = SlotCounts::new(once, more, core::mem::take(&mut self.spare));
             self.waiting += row.listed.len();
             once.clear();
@@ -65,15 +71,11 @@ impl Sums {
 
     /// Counts a row that was made.
     pub(super) fn enter(&mut self, row: &Row) {
-        let mut listed = 0;
-        row.listed.iter().for_each(|(slot, count)| {
-            self.tally.add(slot, count);
-            listed += u64::from(count);
-        });
+        self.tally.add(row.listed.iter());
         self.waiting -= row.listed.len();
         self.certificates += 1;
         self.transactions += u64::from(row.transactions);
-        self.counted += listed + u64::from(row.rest_transactions);
+        self.counted += row.listed.sum() + u64::from(row.rest_transactions);
         self.rest_transactions += u64::from(row.rest_transactions);
         self.rest_accounts += u64::from(row.rest_accounts);
         self.delay_sum_us += row.queue_delay_us.unwrap_or(0);
@@ -83,15 +85,11 @@ impl Sums {
     /// Takes a counted row out again; its time stays.
     pub(super) fn leave(&mut self, row: &mut Row) {
         let gone = core::mem::take(&mut row.listed);
-        let mut listed = 0;
-        gone.iter().for_each(|(slot, count)| {
-            self.tally.subtract(slot, count);
-            listed += u64::from(count);
-        });
-        self.spare = gone.into_buffer();
+        self.tally.subtract(gone.iter());
         self.certificates -= 1;
         self.transactions -= u64::from(row.transactions);
-        self.counted -= listed + u64::from(row.rest_transactions);
+        self.counted -= gone.sum() + u64::from(row.rest_transactions);
+        self.spare = gone.into_buffer();
         self.rest_transactions -= u64::from(row.rest_transactions);
         self.rest_accounts -= u64::from(row.rest_accounts);
         self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
@@ -99,9 +97,10 @@ impl Sums {
     }
 
     /// Drops idle accounts if they are many. `waiting` are the rows made and not entered.
-    pub(super) fn tidy<'a>(&mut self, waiting: impl Iterator<Item = &'a Row> + Clone) {
+    pub(super) fn tidy<'a>(&mut self, waiting: impl Iterator<Item = &'a Row> + Clone, scratch: &mut Scratch) {
         if self.tally.is_untidy(self.waiting) {
-            self.tally.tidy(waiting.flat_map(|row| row.listed.iter()).map(|(slot, _)| slot));
+            let slots = waiting.flat_map(|row| row.listed.iter()).map(|(slot, _)| slot);
+            self.tally.tidy(slots, &mut scratch.accounts);
         }
     }
 

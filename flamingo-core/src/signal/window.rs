@@ -75,9 +75,10 @@ pub enum Added {
 ///   nothing sparse is kept.
 /// - A header has 4 bytes per entry (8 where the count is not 1), and at most a quarter more in a buffer used again.
 ///   The round before the window has times only.
-/// - A validator has an index of its accounts in the window and above: 18 bytes per account, times one and a half at
-///   most, since accounts that are gone are dropped together. Its buffers are kept for the accounts that come next.
-/// - All share scratch of up to 24 bytes per entry of the largest header.
+/// - A validator has an index of its accounts in the window and above: 11 bytes per account where their ids are
+///   consecutive, as those of a host that hands them out by order of admission, and never more than 21, whoever chooses
+///   them; times one and a half at most, since accounts that are gone are dropped together.
+/// - All share scratch: up to 24 bytes per entry of the largest header, and 16 per account of the largest validator.
 ///
 /// Nothing is allocated for a stranger, and nothing in a round like those before it.
 #[derive(Clone, Debug)]
@@ -129,7 +130,7 @@ impl TrackingWindow {
         Round(self.base + self.window_rounds)
     }
 
-    /// Adds a certificate. Cost: one step through the author's ordered accounts.
+    /// Adds a certificate. Cost: one step through the author's ordered accounts, by blocks where ids are consecutive.
     pub fn add(&mut self, certificate: CertificateView<'_>) -> Added {
         let (author, round) = (certificate.author.index(), certificate.round.0);
         if author >= self.stakes.len() {
@@ -217,7 +218,7 @@ impl TrackingWindow {
         }
         for (author, sums) in self.sums.iter_mut().enumerate() {
             let above = self.rounds.iter().skip(end + 1);
-            sums.tidy(above.filter_map(|round| round.rows.get(author)?.as_ref()));
+            sums.tidy(above.filter_map(|round| round.rows.get(author)?.as_ref()), &mut self.scratch);
         }
     }
 
@@ -225,7 +226,8 @@ impl TrackingWindow {
         let sums = &self.sums[index];
         let queue_delay_us = sums.delay_sum_us.checked_div(sums.delay_samples).unwrap_or(0);
         let mut accounts = Vec::with_capacity(sums.tally.live());
-        accounts.extend(sums.tally.iter());
+        // From inside: blocks, gaps and lists are nested loops, which `extend` would step through from outside.
+        sums.tally.iter().for_each(|counted| accounts.push(counted));
         ValidatorSignals {
             stake: self.stakes[index],
             certificates: sums.certificates,
