@@ -3,7 +3,7 @@
 //! `cargo run --release -p flamingo-core --example report -- [--json FILE] [--quick]`
 //!
 //! JSON: `{"schema":1,"crate","rows":[{"name","value","unit","goal","source"}…]}`. Bytes are counted by an allocator and
-//! exact; times are medians of this machine, now. Goals that are ratios are measured in one run, the two sides in turn.
+//! exact; times are medians of this machine, now, and on the local side the least of all repetitions. Goals that are ratios are measured in one run, the two sides in turn.
 
 #![allow(
     clippy::disallowed_types,
@@ -14,6 +14,8 @@
 
 #[path = "report/committed.rs"]
 mod committed;
+#[path = "../benches/local/full_scale.rs"]
+mod full_scale;
 #[path = "report/local.rs"]
 mod local;
 

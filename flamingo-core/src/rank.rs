@@ -133,18 +133,39 @@ pub const fn rendezvous_cost(hash: u64, weight: u64) -> u128 {
     RendezvousWeight::new(weight).cost(hash)
 }
 
+/// A draw for the pair of two hashes: their exclusive or, through the finaliser of SplitMix64.
+///
+/// Where each of many meets each of many, it costs one keyed hash for each and not for each pair. `a` and `b` must be
+/// uniform and unknown in advance, as [`KeyedHash`]es of distinct messages are; then so is the draw, and draws that share
+/// one side are as good as independent.
+#[must_use]
+pub const fn pair_draw(a: u64, b: u64) -> u64 {
+    let mut x = a ^ b;
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
 /// A candidate's weight, prepared for many draws: the division is done once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RendezvousWeight {
     /// ⌊2⁸⁸ / weight⌋, or `None` for weight 0.
     reciprocal: Option<u128>,
+    /// Of the line below the cost: ⌊23/16 · reciprocal / 2²⁶⌋.
+    slope: u64,
 }
 
 impl RendezvousWeight {
     /// Prepares `weight`.
     #[must_use]
     pub const fn new(weight: u64) -> Self {
-        Self { reciprocal: (1u128 << 88).checked_div(weight as u128) }
+        let reciprocal = (1u128 << 88).checked_div(weight as u128);
+        let slope = match reciprocal {
+            // At most 23 · 2⁵⁸.
+            Some(reciprocal) => ((reciprocal * 23) >> 30) as u64,
+            None => 0,
+        };
+        Self { reciprocal, slope }
     }
 
     /// [`rendezvous_cost`] of a draw `hash`.
@@ -155,6 +176,20 @@ impl RendezvousWeight {
             Some(reciprocal) => neg_log2(hash) as u128 * reciprocal,
             None => u128::MAX,
         }
+    }
+
+    /// The [`cost`](Self::cost) if it is below `limit`; where it is far above, without the logarithm.
+    ///
+    /// With x = hash / 2⁶⁴, −log2 x ≥ (1 − x) / ln 2 > 23/16 · (1 − x), and rounding only ever raises the cost: a
+    /// product is below it. The winner of many draws is close to x = 1, where the line is tight.
+    #[must_use]
+    pub const fn cost_below(&self, hash: u64, limit: u128) -> Option<u128> {
+        // 2⁶⁴·(1 − x) ≥ !hash; 2⁻³² for the units of the logarithm, 2²⁶ back from the slope.
+        if (!hash as u128 * self.slope as u128) >> 6 >= limit {
+            return None;
+        }
+        let cost = self.cost(hash);
+        if cost < limit { Some(cost) } else { None }
     }
 }
 
@@ -267,6 +302,21 @@ mod tests {
             prop_assert!(rendezvous_cost(low, weight) >= rendezvous_cost(high, weight));
             prop_assert!(rendezvous_cost(low, weight) >= rendezvous_cost(low, weight.saturating_add(more)));
         }
+
+        /// The short cut hides no cost below the limit and shows none at or above it: random draws and those near both ends,
+        /// weights of every size, limits at the cost, next to it and anywhere.
+        #[test]
+        fn the_cost_below_a_limit_is_the_cost(
+            hash in prop_oneof![any::<u64>(), 0u64..1000, (0u64..1000).prop_map(|h| !h), (0u32..64).prop_map(|b| 1 << b)],
+            weight in any::<(u64, u32)>().prop_map(|(weight, shift)| weight >> (shift % 65).min(63)),
+            other: u64,
+        ) {
+            let prepared = RendezvousWeight::new(weight);
+            let cost = prepared.cost(hash);
+            for limit in [cost, cost.saturating_add(1), cost.saturating_sub(1), prepared.cost(other), 0, u128::MAX] {
+                prop_assert_eq!(prepared.cost_below(hash, limit), Some(cost).filter(|&cost| cost < limit));
+            }
+        }
     }
 
     /// Every entry of the table, by an independent recipe: the binary digits of the logarithm of `x` in [1, 2) are
@@ -306,6 +356,58 @@ mod tests {
         let mut wins = [0u32; 3];
         for a in 0..40_000 {
             let winner = (0..3).min_by_key(|&v| rendezvous_cost(hash.hash2(a, v as u64), weights[v]));
+            wins[winner.unwrap()] += 1;
+        }
+        for (won, expected) in wins.into_iter().zip([5_000, 10_000, 25_000]) {
+            assert!(won.abs_diff(expected) < 800, "{wins:?}");
+        }
+    }
+
+    /// The draws that 300 accounts and 300 receivers with neighbouring ids share.
+    fn draws() -> Vec<Vec<u64>> {
+        let hash = KeyedHash::new(&EpochSeed([7; 32]), Domain("test"));
+        let receivers: Vec<_> = (0..300).map(|v| hash.hash2(v, 1)).collect();
+        (0..300).map(|a| receivers.iter().map(|&v| pair_draw(hash.hash2(a, 0), v)).collect()).collect()
+    }
+
+    /// χ² of how often 64 cells were hit, rounded down.
+    fn chi_square(cells: &[u64; 64]) -> u64 {
+        let hits: u64 = cells.iter().sum();
+        64 * cells.iter().map(|hits| hits * hits).sum::<u64>() / hits - hits
+    }
+
+    /// Draws of pairs are uniform, in their high bits and in their low ones; and two draws that share an account, or a
+    /// receiver, tell nothing of each other: pairs of octants are uniform too. χ² of 63 degrees of freedom is within five
+    /// standard deviations of 11 each.
+    #[test]
+    fn draws_of_pairs_are_uniform_and_independent() {
+        let draws = draws();
+        let (mut high, mut low, mut same_account, mut same_receiver) = ([0; 64], [0; 64], [0; 64], [0; 64]);
+        for (a, of_account) in draws.iter().enumerate() {
+            for (v, &draw) in of_account.iter().enumerate() {
+                high[(draw >> 58) as usize] += 1;
+                low[(draw & 63) as usize] += 1;
+                let next = |i: usize| (i + 1) % 300;
+                same_account[(draw >> 61 << 3 | of_account[next(v)] >> 61) as usize] += 1;
+                same_receiver[(draw >> 61 << 3 | draws[next(a)][v] >> 61) as usize] += 1;
+            }
+        }
+        for (what, cells) in
+            [("high", high), ("low", low), ("same account", same_account), ("same receiver", same_receiver)]
+        {
+            assert!(chi_square(&cells).abs_diff(63) < 56, "{what}: {cells:?}");
+        }
+    }
+
+    /// Winning shares by pair draws follow the weights as those by keyed hashes do.
+    #[test]
+    fn shares_of_pair_draws_follow_weights() {
+        let hash = KeyedHash::new(&EpochSeed([7; 32]), Domain("test"));
+        let weights = [1_000u64, 2_000, 5_000];
+        let mut wins = [0u32; 3];
+        for a in 0..40_000 {
+            let draw = |v: usize| pair_draw(hash.hash2(a, 0), hash.hash2(v as u64, 1));
+            let winner = (0..3).min_by_key(|&v| rendezvous_cost(draw(v), weights[v]));
             wins[winner.unwrap()] += 1;
         }
         for (won, expected) in wins.into_iter().zip([5_000, 10_000, 25_000]) {

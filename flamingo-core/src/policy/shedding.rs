@@ -12,7 +12,7 @@
 //! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
 //! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
 
-use alloc::collections::BTreeSet;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -84,7 +84,7 @@ impl CappedShedding {
             PolicyOutcome::Decided
         };
         if outcome == PolicyOutcome::Decided {
-            let mut decided = BTreeSet::new();
+            let mut decided = Marks::new(view.accounts());
             // A1 L7
             for donor in donors {
                 let report = &mut validators[donor.index()];
@@ -106,7 +106,7 @@ impl CappedShedding {
             for receiver in receivers.iter() {
                 if let Role::Receiver { reserved_utps, accounts, .. } = &mut validators[receiver.validator.index()].role
                 {
-                    (*reserved_utps, *accounts) = (receiver.reserved_utps, receiver.accounts);
+                    (*reserved_utps, *accounts) = (receiver.reserved_utps(), receiver.accounts);
                 }
             }
         }
@@ -130,8 +130,9 @@ impl MigrationPolicy for CappedShedding {
         "capped-shedding"
     }
 
-    /// Cost: O(n) for the roles; per donor a pass over its accounts, and O(receivers) for each account that is looked at
-    /// and for whose rate anybody has room. A donor's turn ends when nobody has room for its lightest account.
+    /// Cost: O(n) for the roles; per donor a pass over its accounts, and, for each account that is looked at and for whose
+    /// rate anybody has room, O(receivers with room for the lightest). A donor's turn ends when there are none.
+    /// Memory: the accounts of a donor, and a bit for each admitted account.
     fn decide(&self, signals: &WindowSignals, view: &CommittedView) -> Decisions {
         self.run(signals, view, |_, _| {})
     }
@@ -189,8 +190,8 @@ struct Shedding<'a> {
     donor: ValidatorId,
     view: &'a CommittedView,
     receivers: &'a mut Receivers,
-    /// Ordered, not hashed: clients may choose the ids.
-    decided: &'a mut BTreeSet<AccountId>,
+    /// By place in the view.
+    decided: &'a mut Marks,
     moves: &'a mut Vec<Decision>,
 }
 
@@ -224,30 +225,37 @@ impl Shedding<'_> {
             Counts::Shrunk => Shrinkage::estimate(v, self.view.accounts_of(self.donor) as u64),
         };
         (numbers.accounts, numbers.shrinkage) = (v.accounts.len(), shrinkage);
-        let committed_rate_utps = |count: u32| shrinkage.committed_rate_utps(throughput_utps, count);
+        let rates = |count| Rates {
+            count,
+            committed_utps: shrinkage.committed_rate_utps(throughput_utps, count),
+            incoming_utps: shrinkage.incoming_rate_utps(congested_utps, count),
+        };
         // ρ_a rises with n_a, and room only shrinks: once the lightest account finds none, no account will.
-        let lightest = v.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate_utps);
-        let mut room = self.receivers.largest_left_utps();
+        let least = v.accounts.iter().map(|&(_, count)| count).min();
+        let mut of = rates(least.unwrap_or(0));
+        let lightest = of.committed_utps;
+        self.receivers.begin_turn(lightest);
         for (looked_at, (account, count)) in HeaviestFirst::new(&v.accounts).enumerate() {
             // A1 L16-17
             if numbers.shed_utps >= numbers.shed_target_utps {
                 break;
             }
-            if lightest > room {
+            if lightest > self.receivers.largest_left_utps() {
                 numbers.no_room_left = numbers.accounts - looked_at;
                 break;
             }
-            let committed_rate_utps = committed_rate_utps(count);
-            match self.place(account, committed_rate_utps, room) {
+            // Counts fall, so this divides once for each of them.
+            if of.count != count {
+                of = rates(count);
+            }
+            match self.place(account, of.committed_utps) {
                 // A1 L21-23
                 Ok(to) => {
                     let decision = Decision { account, from: self.donor, to };
                     self.moves.push(decision);
                     numbers.moves += 1;
-                    numbers.reserved_utps += u128::from(committed_rate_utps);
-                    room = self.receivers.largest_left_utps();
-                    let incoming_rate_utps = shrinkage.incoming_rate_utps(congested_utps, count);
-                    numbers.shed_utps = numbers.shed_utps.saturating_add(incoming_rate_utps);
+                    numbers.reserved_utps += u128::from(of.committed_utps);
+                    numbers.shed_utps = numbers.shed_utps.saturating_add(of.incoming_utps);
                     observe(account, Step::Moved(decision));
                 }
                 Err(reason) => {
@@ -258,14 +266,8 @@ impl Shedding<'_> {
         }
     }
 
-    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none. `room_utps` is the most that
-    /// any receiver has left: without it, an account too heavy for all would cost a look at each.
-    fn place(
-        &mut self,
-        account: AccountId,
-        committed_rate_utps: u64,
-        room_utps: u64,
-    ) -> Result<ValidatorId, SkipReason> {
+    /// The receiver of an account, with the account's rate ρ_a reserved, or why there is none.
+    fn place(&mut self, account: AccountId, committed_rate_utps: u64) -> Result<ValidatorId, SkipReason> {
         // A1 L12-15: only the donor's own accounts, so that a faulty donor cannot redirect another's clients.
         let placement = self.view.placement(account).ok_or(SkipReason::NotAdmitted)?;
         let assignment = placement.assignment();
@@ -277,19 +279,42 @@ impl Shedding<'_> {
         if assignment.moved && age < self.policy.cooldown_rounds {
             return Err(SkipReason::Cooldown);
         }
-        if self.decided.contains(&account) {
+        if self.decided.contains(placement.place()) {
             return Err(SkipReason::Decided);
         }
         if placement.has_live_evidence() {
             return Err(SkipReason::LiveEvidence);
         }
         // A1 L20-22
-        if committed_rate_utps > room_utps {
-            return Err(SkipReason::NoRoom);
-        }
         let to = self.receivers.reserve(account, &placement, committed_rate_utps).ok_or(SkipReason::NoRoom)?;
-        self.decided.insert(account);
+        self.decided.insert(placement.place());
         Ok(to)
+    }
+}
+
+/// The rates of all accounts of one count.
+struct Rates {
+    count: u32,
+    /// ρ_a.
+    committed_utps: u64,
+    /// ℓ_a.
+    incoming_utps: u128,
+}
+
+/// A set of numbers below a bound: one bit for each.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn new(bound: usize) -> Self {
+        Self(vec![0; bound.div_ceil(64)])
+    }
+
+    fn contains(&self, number: usize) -> bool {
+        self.0[number / 64] >> (number % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, number: usize) {
+        self.0[number / 64] |= 1 << (number % 64);
     }
 }
 

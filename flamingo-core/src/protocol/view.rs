@@ -293,6 +293,11 @@ pub struct Placement<'a> {
 }
 
 impl<'a> Placement<'a> {
+    /// The account's place in the order of admission: below [`CommittedView::accounts`], and no other account's.
+    pub(crate) const fn place(&self) -> usize {
+        self.index as usize
+    }
+
     /// A(a).
     #[must_use]
     pub const fn assignment(&self) -> Assignment {

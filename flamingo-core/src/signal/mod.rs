@@ -13,12 +13,16 @@
 
 mod backlog;
 mod baseline;
+mod blocks;
 mod build;
 mod fields;
+mod index;
 mod memory;
 mod meter;
 mod record;
+mod row;
 mod signals;
+mod sums;
 mod tally;
 mod window;
 

@@ -1,100 +1,157 @@
 //! Per-account sums over the window, of one validator.
 
 use alloc::vec::Vec;
+use core::iter;
 
+use super::blocks::{Blocks, together};
+use super::index::{Index, make_room};
 use crate::id::AccountId;
 
 /// A place in a [`Tally`].
 pub(super) type Slot = u32;
 
-/// `AccountId -> count`, with slots as shortcuts for the subtraction that follows every addition w rounds later.
+/// No slot: the rows of 1,025 rounds, of 2²⁰ entries each at most, name fewer.
+pub(super) const NONE: Slot = Slot::MAX;
+
+/// `AccountId -> count`, with slots as shortcuts for the sums after the look-up.
 ///
-/// A header lists its accounts in order, so an ordered index is read front to back and beats a hash table, whose every
-/// look-up is a cache miss at this size; and nobody who chooses account ids can slow it down. A slot that falls to zero
-/// stays with its account, which usually returns within a few rounds; when a third of the slots are zeros, they are
-/// dropped together and handed out anew. A slot with a count never changes its account, so a row of the window may
-/// remember slots instead of ids.
+/// An account is looked up once, when its header comes; the row of the window remembers the slot, and counting it in and
+/// out is an array access. A header lists its accounts in order, so the index is in order too, in two forms: blocks of
+/// consecutive ids where at least a third of them are there, which is all of them for a host that hands out ids by
+/// committed order of admission and ranges by validator; a list for the scattered rest. Accounts new to the index go into
+/// a small list first, so that the whole is rewritten once in many headers.
 ///
-/// Cost: an addition moves forward from the one before it; new accounts cost one pass over the index per header.
-/// Memory: 16 bytes per slot, so 24 per account with a count.
-#[derive(Clone, Debug, Default)]
+/// A slot that falls to zero stays with its account, which usually returns within a few rounds; when a third of the
+/// slots are idle, they are dropped together and handed out anew. A slot that a row names never changes its account.
+///
+/// Cost: a look-up moves forward from the one before it, block by block or account by account. A header with new accounts
+/// rewrites the small list, at most an eighth of the accounts; one new account in an eighth rewrites everything.
+/// Memory: 8 bytes per account where all ids of a block are there, 16 where a third are, and 16 for a scattered one; a
+/// ninth of the accounts may be in the small list besides; and an eighth to a quarter for growth. That is 11 bytes for
+/// consecutive ids, and 21 at most, whoever chooses them.
+#[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// Strictly ascending.
-    ids: Vec<AccountId>,
-    /// The slot of the account at the same place in `ids`.
-    slots: Vec<Slot>,
+    dense: Blocks,
+    /// Accounts of no block in `dense`.
+    scattered: Index,
+    /// New accounts, in neither.
+    small: Index,
+    /// Accounts in the three.
+    accounts: usize,
+    /// By slot: the account's sum; of a free slot, the next free one.
     counts: Vec<u32>,
-    free: Vec<Slot>,
-    /// Accounts in the index whose count is zero.
-    zeros: usize,
-    /// Accounts of the current addition that the index lacks, with their slots; empty between additions.
-    new: Vec<(AccountId, Slot)>,
+    free: Slot,
+    /// Accounts with a count.
+    live: usize,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            dense: Blocks::default(),
+            scattered: Index::default(),
+            small: Index::default(),
+            accounts: 0,
+            counts: Vec::new(),
+            free: NONE,
+            live: 0,
+        }
+    }
 }
 
 impl Tally {
-    /// Adds counts, all at least 1, to strictly ascending accounts; `slot` is told the slot and the count of each, in
-    /// order. Sums stay below 2³²: at most 256 rounds of less than 2²⁴ each.
-    pub(super) fn add(&mut self, entries: impl Iterator<Item = (AccountId, u32)>, mut slot: impl FnMut(Slot, u32)) {
-        let mut at = 0;
+    /// Looks up strictly ascending accounts; `found` is told the slot of each, with what came with it, in order.
+    /// `scratch` is empty before and after.
+    pub(super) fn look_up(
+        &mut self,
+        entries: impl Iterator<Item = (AccountId, u32)>,
+        scratch: &mut Vec<(AccountId, Slot)>,
+        mut found: impl FnMut(Slot, u32),
+    ) {
+        let Self { dense, scattered, small, counts, free, .. } = self;
+        let (mut in_dense, mut in_scattered, mut in_small) = (dense.reader(), 0, 0);
         for (account, count) in entries {
-            at += count_below(&self.ids[at..], account);
-            let place = match self.ids.get(at) {
-                Some(&id) if id == account => self.slots[at],
-                _ => self.claim(account),
-            };
-            let sum = &mut self.counts[place as usize];
-            self.zeros -= usize::from(*sum == 0);
-            *sum += count;
-            slot(place, count);
+            let listed = || scattered.find(&mut in_scattered, account).or_else(|| small.find(&mut in_small, account));
+            let slot = in_dense.find(account).or_else(listed).unwrap_or_else(|| {
+                let slot = claim(counts, free);
+                scratch.push((account, slot));
+                slot
+            });
+            found(slot, count);
         }
-        self.merge();
-    }
-
-    /// Takes back what [`add`](Self::add) put into `slot`.
-    pub(super) fn subtract(&mut self, slot: Slot, count: u32) {
-        let sum = &mut self.counts[slot as usize];
-        *sum -= count;
-        self.zeros += usize::from(*sum == 0);
-    }
-
-    /// Drops accounts without a count once they are many. Call between rounds.
-    pub(super) fn tidy(&mut self) {
-        if self.zeros <= self.ids.len() / 3 + 64 {
+        if scratch.is_empty() {
             return;
         }
-        let mut kept = 0;
-        for at in 0..self.ids.len() {
-            let (id, slot) = (self.ids[at], self.slots[at]);
-            if self.counts[slot as usize] == 0 {
-                self.free.push(slot);
-            } else {
-                (self.ids[kept], self.slots[kept]) = (id, slot);
-                kept += 1;
-            }
+        self.accounts += scratch.len();
+        self.small.merge(scratch.drain(..));
+        if self.small.len() > self.accounts / 9 {
+            self.rewrite(scratch, |_| true);
         }
-        self.ids.truncate(kept);
-        self.slots.truncate(kept);
-        self.zeros = 0;
+    }
+
+    /// Counts entries of a row. Sums stay below 2³²: at most 256 rounds of less than 2²⁴ each.
+    pub(super) fn add(&mut self, entries: impl Iterator<Item = (Slot, u32)>) {
+        let (counts, mut new) = (&mut *self.counts, 0);
+        entries.for_each(|(slot, count)| {
+            let sum = &mut counts[slot as usize];
+            new += usize::from(*sum == 0);
+            *sum += count;
+        });
+        self.live += new;
+    }
+
+    /// Takes back what [`add`](Self::add) counted.
+    pub(super) fn subtract(&mut self, entries: impl Iterator<Item = (Slot, u32)>) {
+        let (counts, mut gone) = (&mut *self.counts, 0);
+        entries.for_each(|(slot, count)| {
+            let sum = &mut counts[slot as usize];
+            *sum -= count;
+            gone += usize::from(*sum == 0);
+        });
+        self.live -= gone;
+    }
+
+    /// Whether a third of the index is idle: without a count, and surely not among the `waiting` entries that rows
+    /// above the window name.
+    pub(super) const fn is_untidy(&self, waiting: usize) -> bool {
+        self.accounts - self.live > waiting + self.accounts / 3 + 64
+    }
+
+    /// Drops the accounts without a count, except those of the `waiting` slots. `scratch` is empty before and after.
+    pub(super) fn tidy(&mut self, waiting: impl Iterator<Item = Slot> + Clone, scratch: &mut Vec<(AccountId, Slot)>) {
+        waiting.clone().for_each(|slot| self.counts[slot as usize] += 1);
+        let mut counts = core::mem::take(&mut self.counts);
+        let mut free = self.free;
+        self.rewrite(scratch, |slot| {
+            let count = &mut counts[slot as usize];
+            let used = *count > 0;
+            if !used {
+                *count = core::mem::replace(&mut free, slot);
+            }
+            used
+        });
+        (self.counts, self.free) = (counts, free);
+        waiting.for_each(|slot| self.counts[slot as usize] -= 1);
     }
 
     /// Empties it, keeping its buffers.
     pub(super) fn clear(&mut self) {
-        self.ids.clear();
-        self.slots.clear();
+        self.dense.clear();
+        self.scattered.clear();
+        self.small.clear();
         self.counts.clear();
-        self.free.clear();
-        self.zeros = 0;
+        (self.accounts, self.free, self.live) = (0, NONE, 0);
     }
 
     /// Accounts with a count.
-    pub(super) fn live(&self) -> usize {
-        self.ids.len() - self.zeros
+    pub(super) const fn live(&self) -> usize {
+        self.live
     }
 
-    /// Accounts with a count, ascending, and the count.
+    /// Accounts with a count, each once, and the count.
     pub(super) fn iter(&self) -> impl Iterator<Item = (AccountId, u32)> + '_ {
-        let counted = self.ids.iter().zip(&self.slots).map(|(&id, &slot)| (id, self.counts[slot as usize]));
-        counted.filter(|&(_, count)| count > 0)
+        let indexed = self.dense.iter().chain(self.scattered.iter()).chain(self.small.iter());
+        indexed.map(|(id, slot)| (id, self.counts[slot as usize])).filter(|&(_, count)| count > 0)
     }
 
     /// Slots ever made since it was last empty.
@@ -103,119 +160,145 @@ impl Tally {
         self.counts.len()
     }
 
-    /// A slot for an account that the index lacks, with count zero.
-    #[cold]
-    fn claim(&mut self, account: AccountId) -> Slot {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            // Fewer than 2³² slots: the rows of a window list fewer entries than that.
-            self.counts.push(0);
-            self.counts.len() as Slot - 1
-        });
-        self.zeros += 1;
-        self.new.push((account, slot));
-        slot
-    }
-
-    /// Moves the new accounts into the index, from the back, each element once.
-    fn merge(&mut self) {
-        if self.new.is_empty() {
-            return;
-        }
-        let mut old = self.ids.len();
-        let mut to = old + self.new.len();
-        self.ids.resize(to, AccountId(0));
-        self.slots.resize(to, 0);
-        while let Some(&(account, slot)) = self.new.last() {
-            to -= 1;
-            if old > 0 && self.ids[old - 1] > account {
-                old -= 1;
-                (self.ids[to], self.slots[to]) = (self.ids[old], self.slots[old]);
-            } else {
-                (self.ids[to], self.slots[to]) = (account, slot);
-                self.new.pop();
+    /// Puts every account that is `kept` where it belongs now, in a block or not.
+    fn rewrite(&mut self, scratch: &mut Vec<(AccountId, Slot)>, mut kept: impl FnMut(Slot) -> bool) {
+        let old = merged(self.dense.iter(), self.scattered.iter());
+        scratch.extend(merged(old, self.small.iter()).filter(|&(_, slot)| kept(slot)));
+        self.dense.clear();
+        self.scattered.clear();
+        self.small.clear();
+        self.accounts = scratch.len();
+        for of_block in scratch.chunk_by(|a, b| together(a.0, b.0)) {
+            if !self.dense.push(of_block) {
+                of_block.iter().for_each(|&(account, slot)| self.scattered.push(account, slot));
             }
         }
+        scratch.clear();
+        self.dense.give_back();
+        self.scattered.give_back();
     }
 }
 
-/// How many of `ids`, ascending, lie below `account`. In a busy header the next account is a few places on: blocks of
-/// eight are compared without a branch each. Further on, it gallops.
-fn count_below(ids: &[AccountId], account: AccountId) -> usize {
-    const BLOCK: usize = 8;
-    const NEAR: usize = 8;
-    let mut near = ids.chunks_exact(BLOCK).take(NEAR).enumerate();
-    let block = near.find(|(_, block)| block[BLOCK - 1] >= account);
-    match block {
-        Some((at, block)) => at * BLOCK + block.iter().map(|&id| usize::from(id < account)).sum::<usize>(),
-        None => {
-            let skipped = (ids.len() / BLOCK).min(NEAR) * BLOCK;
-            skipped + gallop(&ids[skipped..], account)
-        }
+/// A slot without a count.
+#[cold]
+fn claim(counts: &mut Vec<u32>, free: &mut Slot) -> Slot {
+    if *free == NONE {
+        make_room(counts, 1);
+        counts.push(0);
+        return counts.len() as Slot - 1;
     }
+    let next = core::mem::take(&mut counts[*free as usize]);
+    core::mem::replace(free, next)
 }
 
-/// The same by doubling steps, then by halving.
-fn gallop(ids: &[AccountId], account: AccountId) -> usize {
-    let mut end = 1;
-    while end < ids.len() && ids[end - 1] < account {
-        end *= 2;
-    }
-    let (start, end) = (end / 2, end.min(ids.len()));
-    start + ids[start..end].partition_point(|&id| id < account)
+/// Two ascending sequences as one.
+fn merged<T: Ord>(a: impl Iterator<Item = T>, b: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(x), Some(y)) if y < x => b.next(),
+        (Some(_), _) => a.next(),
+        (None, _) => b.next(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::collections::{BTreeMap, VecDeque};
-    use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Equal to an ordered map under additions and delayed subtractions, through several recyclings.
+    /// Equal to an ordered map under look-ups, delayed additions and subtractions, through several recyclings: a row is
+    /// looked up three steps before it counts, and counts for ten. Ids one after the other, one in two, one in thousands,
+    /// and at the end of the range.
     #[test]
     fn equals_an_ordered_map() {
-        let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let mut tally = Tally::default();
-        let mut expected = BTreeMap::<AccountId, u32>::new();
-        let mut rows = VecDeque::new();
-        let mut recycled = 0;
-        for step in 0..400u64 {
-            let base = step / 50 * 500;
-            let header: BTreeMap<_, u32> =
-                (0..50).map(|_| (AccountId(base + rng.random_range(0..300)), rng.random_range(1..4))).collect();
-            let mut row = Vec::new();
-            tally.add(header.iter().map(|(&account, &count)| (account, count)), |slot, count| row.push((slot, count)));
-            header.iter().for_each(|(&account, count)| *expected.entry(account).or_default() += count);
-            rows.push_back((row, header));
-            if rows.len() > 10 {
-                let (row, header) = rows.pop_front().unwrap();
-                row.into_iter().for_each(|(slot, count)| tally.subtract(slot, count));
-                header.iter().for_each(|(account, count)| *expected.get_mut(account).unwrap() -= count);
+        for (distance, above, blocks) in [(1, 0, true), (2, 0, true), (9973, 0, false), (1, u64::MAX - 4_000, true)] {
+            let mut rng = ChaCha8Rng::seed_from_u64(3);
+            let (mut tally, mut scratch) = (Tally::default(), Vec::new());
+            let mut expected = BTreeMap::<AccountId, u32>::new();
+            let mut rows = VecDeque::new();
+            let (mut joined, mut recycled, mut dense) = (0, 0, 0);
+            for step in 0..400u64 {
+                let base = step / 50 * 500;
+                let mut draw = || AccountId(above + (base + rng.random_range(0..300)) * distance);
+                let accounts: Vec<_> = (0..50).map(|_| draw()).collect();
+                let header: BTreeMap<_, u32> =
+                    accounts.into_iter().map(|account| (account, rng.random_range(1..4))).collect();
+                let mut row = Vec::new();
+                let entries = header.iter().map(|(&account, &count)| (account, count));
+                tally.look_up(entries, &mut scratch, |slot, count| row.push((slot, count)));
+                rows.push_back((row, header));
+                if let Some((row, header)) = rows.len().checked_sub(4).map(|at| &rows[at]) {
+                    tally.add(row.iter().copied());
+                    header.iter().for_each(|(&account, count)| *expected.entry(account).or_default() += count);
+                }
+                if rows.len() > 13 {
+                    let (row, header) = rows.pop_front().unwrap();
+                    tally.subtract(row.into_iter());
+                    header.iter().for_each(|(account, count)| *expected.get_mut(account).unwrap() -= count);
+                }
+                let waiting: Vec<_> =
+                    rows.iter().rev().take(3).flat_map(|(row, _)| row).map(|&(slot, _)| slot).collect();
+                joined += usize::from(tally.small.len() == 0);
+                if tally.is_untidy(waiting.len()) {
+                    let before = tally.accounts;
+                    tally.tidy(waiting.iter().copied(), &mut scratch);
+                    assert!(tally.accounts < before - before / 3, "worth a pass over the index");
+                    recycled += 1;
+                }
+                expected.retain(|_, count| *count > 0);
+                let got: Vec<_> = tally.iter().collect();
+                let indexed = [tally.dense.iter().count(), tally.scattered.len(), tally.small.len()];
+                assert_eq!(indexed.iter().sum::<usize>(), tally.accounts);
+                assert!(scratch.is_empty());
+                dense += indexed[0];
+                assert_eq!(got.len(), tally.live());
+                assert_eq!(got.into_iter().collect::<BTreeMap<_, _>>(), expected);
+                assert!(tally.counts.len() < 2_000, "recycled slots are used again");
             }
-            let zeros = tally.zeros;
-            tally.tidy();
-            recycled += usize::from(tally.zeros < zeros);
-            expected.retain(|_, count| *count > 0);
-            let got: Vec<_> = tally.iter().collect();
-            assert!(got.is_sorted());
-            assert_eq!(got.len(), tally.live());
-            assert_eq!(got.into_iter().collect::<BTreeMap<_, _>>(), expected);
-            assert!(tally.counts.len() < 2_000, "recycled slots are used again");
+            assert!(recycled > 3 && joined > 3 && joined < 397, "{recycled} {joined}");
+            assert_eq!(dense > 0, blocks, "ids {distance} apart");
         }
-        assert!(recycled > 3, "{recycled}");
     }
 
-    proptest! {
-        /// Blocks and galloping find what a plain search finds, near and far.
-        #[test]
-        fn counting_is_a_search(mut ids in prop::collection::vec(any::<u16>(), 0..400), account: u16) {
-            ids.sort_unstable();
-            ids.dedup();
-            let ids: Vec<_> = ids.into_iter().map(|id| AccountId(id.into())).collect();
-            let account = AccountId(account.into());
-            let below = ids.partition_point(|&id| id < account);
-            prop_assert_eq!((count_below(&ids, account), gallop(&ids, account)), (below, below));
+    /// Counts 100,000 accounts, in ten headers.
+    fn fill(tally: &mut Tally, distance: u64) -> Vec<(Slot, u32)> {
+        let (mut row, mut scratch) = (Vec::new(), Vec::new());
+        for header in 0..10 {
+            let entries = (0..10_000).map(|i| (AccountId((header * 10_000 + i) * distance), 1));
+            tally.look_up(entries, &mut scratch, |slot, count| row.push((slot, count)));
+        }
+        tally.add(row.iter().copied());
+        assert_eq!(tally.live(), 100_000);
+        row
+    }
+
+    fn bytes(tally: &Tally) -> usize {
+        tally.dense.bytes() + tally.scattered.bytes() + tally.small.bytes() + 4 * tally.counts.capacity()
+    }
+
+    /// What 100,000 accounts take, by the distance of their ids: more as they thin out, up to what scattered ones take.
+    #[test]
+    fn memory_is_bounded_wherever_ids_lie() {
+        for (distance, expected) in [(1, 11), (2, 16), (3, 20), (4, 20), (5_000, 20)] {
+            let mut tally = Tally::default();
+            fill(&mut tally, distance);
+            assert!(bytes(&tally) <= expected * 100_000, "ids {distance} apart: {}", bytes(&tally));
+        }
+    }
+
+    /// Nor do the buffers of one form stay when the accounts take the other: through both and back, 21 bytes.
+    #[test]
+    fn memory_is_that_of_one_form() {
+        let (mut tally, mut scratch) = (Tally::default(), Vec::new());
+        for distance in [2, 5_000, 3, 1] {
+            let row = fill(&mut tally, distance);
+            assert!(bytes(&tally) <= 21 * 100_000, "ids {distance} apart: {}", bytes(&tally));
+            tally.subtract(row.into_iter());
+            tally.tidy(iter::empty(), &mut scratch);
+            assert_eq!((tally.accounts, tally.live()), (0, 0));
+            assert!(tally.dense.bytes() + tally.scattered.bytes() < 5_000, "{}", bytes(&tally));
         }
     }
 }

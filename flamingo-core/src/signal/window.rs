@@ -14,10 +14,11 @@ use alloc::vec::Vec;
 use super::backlog::Backlogs;
 use super::fields::LoadFields;
 use super::memory::{EvaluationMemory, Remembered};
+use super::row::Row;
 use super::signals::{
     ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals, throughput_utps,
 };
-use super::tally::{Slot, Tally};
+use super::sums::{Scratch, Sums};
 use crate::committee::Committee;
 use crate::id::{AccountId, Round, ValidatorId};
 use crate::math::weighted_lower_median;
@@ -69,13 +70,17 @@ pub enum Added {
 ///
 /// Memory: w + 1 + frontier_lag + T_fresh rounds at most, which is 49 in the presets and never more than
 /// [`Params::MAX_TRACKED_ROUNDS`] + 1.
-/// - The first certificate of a round makes 88 bytes for *every* member, whether a certificate of its comes or not:
-///   430 kB for 100 members in the presets, but 280 MB for 65,535 members. Committees are small and mostly complete, so
+/// - The first certificate of a round makes 72 bytes for *every* member, whether a certificate of its comes or not:
+///   350 kB for 100 members in the presets, but 230 MB for 65,535 members. Committees are small and mostly complete, so
 ///   nothing sparse is kept.
-/// - A header has at most 4 bytes per entry inside the window and 8 above it (16 where the count is not 1).
-/// - A validator has a tally of the accounts in its window, up to 24 bytes each.
+/// - A header has 4 bytes per entry (8 where the count is not 1), and at most a quarter more in a buffer used again.
+///   The round before the window has times only.
+/// - A validator has an index of its accounts in the window and above: 11 bytes per account where their ids are
+///   consecutive, as those of a host that hands them out by order of admission, and never more than 21, whoever chooses
+///   them; times one and a half at most, since accounts that are gone are dropped together.
+/// - All share scratch: up to 24 bytes per entry of the largest header, and 16 per account of the largest validator.
 ///
-/// Nothing is allocated for a stranger.
+/// Nothing is allocated for a stranger, and nothing in a round like those before it.
 #[derive(Clone, Debug)]
 pub struct TrackingWindow {
     stakes: Box<[u64]>,
@@ -84,8 +89,10 @@ pub struct TrackingWindow {
     frontier_lag: u64,
     /// The round before the window; the front of `rounds`.
     base: u64,
+    /// The round before the window, the window, and the rounds above: rows are counted in the window alone.
     rounds: VecDeque<RoundRows>,
     sums: Box<[Sums]>,
+    scratch: Scratch,
     backlogs: Backlogs,
     memory: EvaluationMemory,
 }
@@ -95,37 +102,6 @@ struct RoundRows {
     /// By author; empty until the round's first certificate.
     rows: Vec<Option<Row>>,
     stake: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Row {
-    proposed_at_us: u64,
-    queue_delay_us: Option<u64>,
-    transactions: u64,
-    rest_transactions: u64,
-    rest_accounts: u64,
-    accounts: Accounts,
-}
-
-/// The entries of a row: accounts until they are counted, then their slots. Counts of 1, nearly all, are implicit.
-#[derive(Clone, Debug)]
-enum Accounts {
-    Waiting { once: Box<[AccountId]>, more: Box<[(AccountId, u32)]> },
-    Counted { once: Box<[Slot]>, more: Box<[(Slot, u32)]> },
-    Retired,
-}
-
-/// Sums over the window of one author.
-#[derive(Clone, Debug, Default)]
-struct Sums {
-    certificates: u32,
-    transactions: u64,
-    counted: u64,
-    rest_transactions: u64,
-    rest_accounts: u64,
-    delay_sum_us: u64,
-    delay_samples: u64,
-    tally: Tally,
 }
 
 impl TrackingWindow {
@@ -142,6 +118,7 @@ impl TrackingWindow {
             base: 0,
             rounds: (0..kept).map(|_| RoundRows::default()).collect(),
             sums: committee.members().iter().map(|_| Sums::default()).collect(),
+            scratch: Scratch::default(),
             backlogs: Backlogs::default(),
             memory: EvaluationMemory::new(params),
         }
@@ -153,8 +130,7 @@ impl TrackingWindow {
         Round(self.base + self.window_rounds)
     }
 
-    /// Adds a certificate. Cost: one step through the author's ordered accounts when its round is in the window, a copy
-    /// of the entries when above.
+    /// Adds a certificate. Cost: one step through the author's ordered accounts, by blocks where ids are consecutive.
     pub fn add(&mut self, certificate: CertificateView<'_>) -> Added {
         let (author, round) = (certificate.author.index(), certificate.round.0);
         if author >= self.stakes.len() {
@@ -176,20 +152,20 @@ impl TrackingWindow {
             return Added::Duplicate;
         }
         rows.stake += self.stakes[author];
-        let row = row.insert(Row::waiting(&certificate));
-        if at == 0 {
-            row.accounts = Accounts::Retired;
-            Added::Timed
-        } else if at <= self.window_rounds {
-            self.sums[author].enter(row);
-            Added::Counted
-        } else {
-            Added::Waiting
+        let sums = &mut self.sums[author];
+        let row = row.insert(sums.row(&certificate, at > 0, &mut self.scratch));
+        match at {
+            0 => Added::Timed,
+            _ if at <= self.window_rounds => {
+                sums.enter(row);
+                Added::Counted
+            }
+            _ => Added::Waiting,
         }
     }
 
     /// Slides the window forward until it ends at `last_round`; a round that is not above the end changes nothing.
-    /// Cost per round: its entries once in and once out. A jump beyond everything kept empties the window.
+    /// Cost per round: one sum per entry that enters and per entry that leaves. A jump beyond everything kept empties the window.
     pub fn advance(&mut self, last_round: Round) {
         self.backlogs.forget_before(last_round.0.saturating_sub(self.window_rounds).max(self.base));
         let end = self.base + self.window_rounds;
@@ -225,18 +201,24 @@ impl TrackingWindow {
 
     /// One round forward: the front goes, the window's first round becomes the front, the next round enters.
     fn step(&mut self) {
-        self.rounds.pop_front();
-        self.rounds.push_back(RoundRows::default());
+        let mut gone = self.rounds.pop_front().unwrap_or_default();
+        gone.rows.clear();
+        self.rounds.push_back(RoundRows { rows: gone.rows, stake: 0 });
         self.base += 1;
         if let Some(front) = self.rounds.front_mut() {
             for (row, sums) in front.rows.iter_mut().zip(&mut self.sums) {
                 row.iter_mut().for_each(|row| sums.leave(row));
             }
         }
-        if let Some(entering) = self.rounds.get_mut(self.window_rounds as usize) {
-            for (row, sums) in entering.rows.iter_mut().zip(&mut self.sums) {
-                row.iter_mut().for_each(|row| sums.enter(row));
+        let end = self.window_rounds as usize;
+        if let Some(entering) = self.rounds.get(end) {
+            for (row, sums) in entering.rows.iter().zip(&mut self.sums) {
+                row.iter().for_each(|row| sums.enter(row));
             }
+        }
+        for (author, sums) in self.sums.iter_mut().enumerate() {
+            let above = self.rounds.iter().skip(end + 1);
+            sums.tidy(above.filter_map(|round| round.rows.get(author)?.as_ref()), &mut self.scratch);
         }
     }
 
@@ -244,7 +226,8 @@ impl TrackingWindow {
         let sums = &self.sums[index];
         let queue_delay_us = sums.delay_sum_us.checked_div(sums.delay_samples).unwrap_or(0);
         let mut accounts = Vec::with_capacity(sums.tally.live());
-        accounts.extend(sums.tally.iter());
+        // From inside: blocks, gaps and lists are nested loops, which `extend` would step through from outside.
+        sums.tally.iter().for_each(|counted| accounts.push(counted));
         ValidatorSignals {
             stake: self.stakes[index],
             certificates: sums.certificates,
@@ -314,77 +297,6 @@ impl SignalSource for TrackingWindow {
     }
 }
 
-impl Row {
-    /// A row of a certificate, its repeats taken off.
-    fn waiting(certificate: &CertificateView<'_>) -> Self {
-        let load = certificate.load;
-        let (mut once, mut more) = (Vec::with_capacity(load.counts().entries().len()), Vec::new());
-        let mut repeated = certificate.repeated.iter().copied().peekable();
-        let mut beyond_list = 0u64;
-        for &(account, count) in load.counts().entries() {
-            while let Some((_, repeats)) = repeated.next_if(|&(other, _)| other < account) {
-                beyond_list += u64::from(repeats);
-            }
-            let repeats = repeated.next_if(|&(other, _)| other == account).map_or(0, |(_, repeats)| repeats);
-            match count.saturating_sub(repeats) {
-                0 => {}
-                1 => once.push(account),
-                fresh => more.push((account, fresh)),
-            }
-        }
-        beyond_list += repeated.map(|(_, repeats)| u64::from(repeats)).sum::<u64>();
-        Self {
-            proposed_at_us: load.proposed_at_us(),
-            queue_delay_us: load.queue_delay_us(),
-            transactions: u64::from(load.transactions()),
-            rest_transactions: u64::from(load.counts().rest_transactions()).saturating_sub(beyond_list),
-            rest_accounts: u64::from(load.counts().rest_accounts()),
-            accounts: Accounts::Waiting { once: once.into(), more: more.into() },
-        }
-    }
-}
-
-impl Sums {
-    fn clear(&mut self) {
-        let mut tally = core::mem::take(&mut self.tally);
-        tally.clear();
-        *self = Self { tally, ..Self::default() };
-    }
-
-    /// Counts a waiting row.
-    fn enter(&mut self, row: &mut Row) {
-        let Accounts::Waiting { once, more } = core::mem::replace(&mut row.accounts, Accounts::Retired) else { return };
-        let listed = once.len() as u64 + more.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
-        let (mut once_slots, mut more_slots) = (Vec::with_capacity(once.len()), Vec::with_capacity(more.len()));
-        self.tally.add(once.iter().map(|&account| (account, 1)), |slot, _| once_slots.push(slot));
-        self.tally.add(more.iter().copied(), |slot, count| more_slots.push((slot, count)));
-        row.accounts = Accounts::Counted { once: once_slots.into(), more: more_slots.into() };
-        self.certificates += 1;
-        self.transactions += row.transactions;
-        self.counted += listed + row.rest_transactions;
-        self.rest_transactions += row.rest_transactions;
-        self.rest_accounts += row.rest_accounts;
-        self.delay_sum_us += row.queue_delay_us.unwrap_or(0);
-        self.delay_samples += u64::from(row.queue_delay_us.is_some());
-    }
-
-    /// Takes a counted row out again; its time stays.
-    fn leave(&mut self, row: &mut Row) {
-        let Accounts::Counted { once, more } = core::mem::replace(&mut row.accounts, Accounts::Retired) else { return };
-        once.iter().for_each(|&slot| self.tally.subtract(slot, 1));
-        more.iter().for_each(|&(slot, count)| self.tally.subtract(slot, count));
-        self.tally.tidy();
-        let listed = once.len() as u64 + more.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
-        self.certificates -= 1;
-        self.transactions -= row.transactions;
-        self.counted -= listed + row.rest_transactions;
-        self.rest_transactions -= row.rest_transactions;
-        self.rest_accounts -= row.rest_accounts;
-        self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
-        self.delay_samples -= u64::from(row.queue_delay_us.is_some());
-    }
-}
-
 #[cfg(test)]
-#[path = "window_tests.rs"]
+#[path = "window_tests/mod.rs"]
 mod tests;

@@ -10,7 +10,7 @@ use crate::id::{AccountId, ValidatorId};
 use crate::math::weighted_lower_median;
 use crate::params::{Counts, RawParams, ReceiverTest, ReceiverTie, Throughput};
 use crate::protocol::CommittedView;
-use crate::rank::{EpochSeed, KeyedHash, rendezvous_cost};
+use crate::rank::{EpochSeed, KeyedHash, pair_draw, rendezvous_cost};
 use crate::signal::{ValidatorSignals, WindowSignals};
 
 struct World<'a> {
@@ -107,7 +107,7 @@ pub(super) fn reference(signals: &WindowSignals, view: &CommittedView, raw: &Raw
     let mut caps: Vec<_> =
         known.iter().map(|&v| (cap(v).unwrap() as u64, signals.validators[v as usize].stake)).collect();
     let median = weighted_lower_median(&mut caps).unwrap_or(0).max(1);
-    let hash = KeyedHash::new(&EpochSeed([3; 32]), Domain("flamingo/receiver/v1"));
+    let hash = KeyedHash::new(&EpochSeed([3; 32]), Domain("flamingo/receiver/v2"));
     let mut moves: Vec<(u64, u16, u16)> = Vec::new();
     for d in by_excess {
         let v = &signals.validators[d as usize];
@@ -168,7 +168,8 @@ fn r_key(
         ReceiverTie::LowestId => (latency, 0, 0, r),
         ReceiverTie::LargestSpare => (latency, -left, 0, r),
         ReceiverTie::Rendezvous => {
-            (latency, 0, rendezvous_cost(hash.hash2(a.0, u64::from(r)), (spare as u64).min(median)), r)
+            let draw = pair_draw(hash.hash2(a.0, 0), hash.hash2(u64::from(r), 1));
+            (latency, 0, rendezvous_cost(draw, (spare as u64).min(median)), r)
         }
     }
 }
