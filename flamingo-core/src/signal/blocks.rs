@@ -30,7 +30,7 @@ impl Blocks {
 
     /// Takes accounts of one block, above those it has, if they are many; says whether.
     pub(super) fn push(&mut self, ascending: &[(AccountId, Slot)]) -> bool {
-        let Some(&(account, _)) = ascending.first() else { return true };
+        let &[(account, _), ..] = ascending else { return false };
         if ascending.len() < DENSE {
             return false;
         }
@@ -48,8 +48,8 @@ impl Blocks {
     /// Ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = (AccountId, Slot)> + '_ {
         self.first.iter().zip(&self.slots).flat_map(|(first, block)| {
-            let ids = (first.0..).map(AccountId).zip(block.iter().copied());
-            ids.filter(|&(_, slot)| slot != NONE)
+            let used = block.iter().enumerate().filter(|&(_, &slot)| slot != NONE);
+            used.map(|(within, &slot)| (AccountId(first.0 + within as u64), slot))
         })
     }
 
