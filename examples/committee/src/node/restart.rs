@@ -75,9 +75,10 @@ impl Disk {
         self.replica.executor()
     }
 
-    /// For tests: the disk forgets the anchor.
+    /// For tests: the disk forgets the anchor, and the evaluations, which would refuse it too.
     pub fn lose_anchor(&mut self) {
         self.decided = None;
+        self.remembered = Remembered::default();
     }
 
     /// For tests: the disk forgets how far the log was executed.
