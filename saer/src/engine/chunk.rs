@@ -1,0 +1,158 @@
+//! A run of consecutive balls: which are alive, and where they ask this round.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::NOWHERE;
+use super::block::{BLOCK, block_of, blocks};
+use super::width::bit;
+use crate::{Draw, Instance, Topology};
+
+/// Balls per chunk. Enough that the counting sort has runs of some hundred bytes, few enough to share among threads.
+pub(super) const CHUNK: u32 = 1 << 17;
+
+#[derive(Debug)]
+pub(super) struct Chunk {
+    first: u32,
+    len: u32,
+    /// Alive balls, counted from the first; `None` before the first round, when all are.
+    alive: Option<Vec<u32>>,
+    /// The offsets within block b are `offsets[bounds[b]..bounds[b + 1]]`.
+    bounds: Vec<u32>,
+    offsets: Vec<u16>,
+    /// The weights of the same balls, if any is not 1.
+    masses: Vec<u32>,
+}
+
+impl Chunk {
+    pub(super) const fn new(first: u32, len: u32) -> Self {
+        Self { first, len, alive: None, bounds: Vec::new(), offsets: Vec::new(), masses: Vec::new() }
+    }
+
+    /// How many balls are alive.
+    pub(super) fn alive(&self) -> u64 {
+        match &self.alive {
+            None => self.len as u64,
+            Some(alive) => alive.len() as u64,
+        }
+    }
+
+    /// Alive balls, each with the server it asks.
+    pub(super) fn asking<'a>(&'a self, slots: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + 'a {
+        let every = if self.alive.is_none() { 0..self.len } else { 0..0 };
+        every.chain(self.alive.iter().flatten().copied()).map(|at| (self.first + at, slots[at as usize]))
+    }
+
+    /// Pass 1: draws a server for every alive ball into its slot, and sorts them by blocks.
+    pub(super) fn choose<T: Topology, D: Draw>(
+        &mut self,
+        instance: &Instance<T>,
+        draw: &D,
+        round: u32,
+        slots: &mut [u32],
+    ) {
+        let graph = instance.graph();
+        let server_of = |client, ball| {
+            let port = draw.below(round, u64::from(ball), graph.degree(client));
+            graph.neighbour(client, port)
+        };
+        self.bounds.clear();
+        self.bounds.resize(blocks(graph.servers()) + 1, 0);
+        match &self.alive {
+            None => {
+                let mut client = instance.client_of(self.first);
+                let mut end = instance.balls_of(client).end;
+                for (ball, slot) in (self.first..).zip(slots.iter_mut()) {
+                    while ball >= end {
+                        client += 1;
+                        end = instance.balls_of(client).end;
+                    }
+                    *slot = server_of(client, ball);
+                    self.bounds[block_of(*slot) + 1] += 1;
+                }
+            }
+            Some(alive) => {
+                for &at in alive {
+                    let ball = self.first + at;
+                    let server = server_of(instance.client_of(ball), ball);
+                    slots[at as usize] = server;
+                    self.bounds[block_of(server) + 1] += 1;
+                }
+            }
+        }
+        self.sort(instance, slots);
+    }
+
+    /// A counting sort by block, from the counts in `bounds[1..]`.
+    fn sort<T: Topology>(&mut self, instance: &Instance<T>, slots: &[u32]) {
+        for block in 1..self.bounds.len() {
+            self.bounds[block] += self.bounds[block - 1];
+        }
+        let mut next = self.bounds.clone();
+        let mut offsets = vec![0; self.alive() as usize];
+        let mut place = |server: u32| {
+            let to = &mut next[block_of(server)];
+            let at = *to as usize;
+            offsets[at] = (server % BLOCK) as u16;
+            *to += 1;
+            at
+        };
+        if instance.is_weighted() {
+            let mut masses = vec![0; self.alive() as usize];
+            for (ball, server) in self.asking(slots) {
+                masses[place(server)] = instance.weight(ball);
+            }
+            self.masses = masses;
+        } else if let Some(alive) = &self.alive {
+            for &at in alive {
+                let _ = place(slots[at as usize]);
+            }
+        } else {
+            for &server in slots {
+                let _ = place(server);
+            }
+        }
+        self.offsets = offsets;
+    }
+
+    /// The offsets that ask in a block, and their weights (none if all are 1).
+    pub(super) fn run(&self, block: usize) -> (&[u16], &[u32]) {
+        let run = self.bounds[block] as usize..self.bounds[block + 1] as usize;
+        let masses = if self.masses.is_empty() { &[] } else { &self.masses[run.clone()] };
+        (&self.offsets[run], masses)
+    }
+
+    /// Pass 3: who was refused stays alive, and has no server.
+    pub(super) fn settle(&mut self, refuses: &[u64], slots: &mut [u32]) {
+        self.offsets = Vec::new();
+        self.masses = Vec::new();
+        match &mut self.alive {
+            Some(alive) => alive.retain(|&at| {
+                let slot = &mut slots[at as usize];
+                let refused = bit(refuses, *slot) == 1;
+                if refused {
+                    *slot = NOWHERE;
+                }
+                refused
+            }),
+            None => {
+                let mut alive = Vec::new();
+                for (first, group) in (0..).step_by(64).zip(slots.chunks_mut(64)) {
+                    // All bits of a group, then only those that are set: no branch per ball to mispredict.
+                    let mut refused = 0;
+                    for (at, &mut server) in group.iter_mut().enumerate() {
+                        refused |= bit(refuses, server) << at;
+                    }
+                    while refused != 0 {
+                        let at = refused.trailing_zeros();
+                        refused &= refused - 1;
+                        group[at as usize] = NOWHERE;
+                        alive.push(first + at);
+                    }
+                }
+                alive.shrink_to_fit();
+                self.alive = Some(alive);
+            }
+        }
+    }
+}
