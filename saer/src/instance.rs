@@ -223,6 +223,11 @@ impl<T: Topology> Instance<T> {
         self.demand.priorities.get(ball as usize).copied().unwrap_or(0)
     }
 
+    /// Whether ball and client have the same number.
+    pub(crate) const fn is_one_each(&self) -> bool {
+        matches!(self.demand.balls, Balls::Uniform(1))
+    }
+
     pub(crate) fn is_weighted(&self) -> bool {
         !self.demand.weights.is_empty()
     }

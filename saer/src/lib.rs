@@ -32,7 +32,7 @@ pub use graph::Topology;
 pub use instance::{Caps, Demand, Instance, InstanceError};
 pub use lockstep::{Lockstep, lockstep};
 pub use pool::{Added, NewBall, Pool, PoolError};
-pub use rule::{AdmissionRule, Judgement, OrderFree, Raes, Saer, Standing, Threshold};
+pub use rule::{AdmissionRule, OrderFree, Overflow, Raes, Saer, Standing, Threshold};
 pub use server::{Answers, Offer, Offered, Server};
 pub use stats::{Loads, Neighbourhoods, Stats};
 pub use verdict::{Infeasible, Verdict};

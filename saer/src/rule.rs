@@ -1,37 +1,33 @@
 //! What a server does with the balls of a round: saer, raes, threshold.
 
-/// One judgement per server and round, on the sum of what arrived.
+/// One verdict per server and round, on the sum of what arrived.
 ///
-/// The engine, [`Server`](crate::Server) and [`Pool`](crate::Pool) call the same rule. A rule is a pure function of its
-/// arguments and never admits beyond the cap: `Accept` only if `counted + arrived <= cap`.
+/// A server that is not burned and has room for everything that arrived takes everything; a burned one refuses everything.
+/// The rule says what happens in between, so no rule can break the load bound. The engine, [`Server`](crate::Server) and
+/// [`Pool`](crate::Pool) ask the same rule. A rule is a pure function of its arguments.
 pub trait AdmissionRule: Sync {
     /// Whether refused balls count against the cap. A late request then counts too.
     const COUNTS_REFUSED: bool;
 
-    /// Whether the rule ever answers [`Judgement::Fit`]. A [`Server`](crate::Server) then remembers the balls of a
-    /// round; without it, a `Fit` takes none.
+    /// Whether the rule ever answers [`Overflow::Fit`]. A [`Server`](crate::Server) then remembers the balls of a round;
+    /// without it, `Fit` is `Refuse`.
     const FITS: bool = false;
 
-    /// The judgement on `arrived`, the weight of all balls of this round (1 each by default), positive.
-    fn judge(&self, server: Standing, arrived: u64) -> Judgement;
+    /// What an open server does with a round that does not fit: `arrived` is the weight of all its balls (1 each by
+    /// default), and `counted + arrived > cap`. Engines may saturate `arrived` above the cap.
+    fn overflow(&self, server: Standing, arrived: u64) -> Overflow;
 
-    /// Whether a ball of this weight that comes alone is taken. Once false it stays false, since what counts against
-    /// the cap only grows: if it is false on all servers of a client, the ball is stuck.
-    fn admits(&self, server: Standing, weight: u32) -> bool {
-        !server.burned && u64::from(server.counted) + u64::from(weight) <= u64::from(server.cap)
-    }
-
-    /// The seed of the canonical order in which [`Judgement::Fit`] takes balls; unused by rules that never fit.
+    /// The seed of the canonical order in which [`Overflow::Fit`] takes balls; unused by rules that never fit.
     fn order_seed(&self) -> u64 {
         0
     }
 }
 
-/// Marks rules that never answer [`Judgement::Fit`]: the fate of a ball depends on sums only, so neither the order of
-/// the messages nor the number of threads can matter. Only these run on several threads.
+/// Marks rules that never answer [`Overflow::Fit`]: the fate of a ball depends on sums only, so neither the order of the
+/// messages nor the number of threads can matter. Only these run on several threads.
 pub trait OrderFree: AdmissionRule {}
 
-/// Where a server stands before the judgement of a round.
+/// Where a server stands before the verdict of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The largest load, ⌊c·d⌋ of the paper, in units of weight.
@@ -43,11 +39,19 @@ pub struct Standing {
     pub burned: bool,
 }
 
-/// What a server does with the balls of a round.
+impl Standing {
+    /// Whether the server takes all of this weight. Once false for a weight it stays false, since what counts never falls
+    /// during a run: if one ball fits none of its client's servers, it is stuck.
+    #[must_use]
+    #[inline]
+    pub const fn fits(self, weight: u64) -> bool {
+        !self.burned && (self.counted as u64).saturating_add(weight) <= self.cap as u64
+    }
+}
+
+/// What an open server does with a round that is more than it has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// Takes all.
-    Accept,
+pub enum Overflow {
     /// Refuses all of this round; a later round may be accepted (*saturated*).
     Refuse,
     /// Refuses all of this round and of every later one (*burned*).
@@ -78,8 +82,8 @@ impl AdmissionRule for Saer {
     const COUNTS_REFUSED: bool = true;
 
     #[inline]
-    fn judge(&self, server: Standing, arrived: u64) -> Judgement {
-        if server.burned || exceeds(server, arrived) { Judgement::Burn } else { Judgement::Accept }
+    fn overflow(&self, _: Standing, _: u64) -> Overflow {
+        Overflow::Burn
     }
 }
 
@@ -87,8 +91,8 @@ impl AdmissionRule for Raes {
     const COUNTS_REFUSED: bool = false;
 
     #[inline]
-    fn judge(&self, server: Standing, arrived: u64) -> Judgement {
-        if exceeds(server, arrived) { Judgement::Refuse } else { Judgement::Accept }
+    fn overflow(&self, _: Standing, _: u64) -> Overflow {
+        Overflow::Refuse
     }
 }
 
@@ -97,14 +101,8 @@ impl AdmissionRule for Threshold {
     const FITS: bool = true;
 
     #[inline]
-    fn judge(&self, server: Standing, arrived: u64) -> Judgement {
-        if !exceeds(server, arrived) {
-            Judgement::Accept
-        } else if server.counted >= server.cap {
-            Judgement::Refuse
-        } else {
-            Judgement::Fit
-        }
+    fn overflow(&self, server: Standing, _: u64) -> Overflow {
+        if server.counted >= server.cap { Overflow::Refuse } else { Overflow::Fit }
     }
 
     fn order_seed(&self) -> u64 {
@@ -115,11 +113,6 @@ impl AdmissionRule for Threshold {
 impl OrderFree for Saer {}
 impl OrderFree for Raes {}
 
-#[inline]
-const fn exceeds(server: Standing, arrived: u64) -> bool {
-    (server.counted as u64).saturating_add(arrived) > server.cap as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,44 +121,20 @@ mod tests {
         Standing { cap, counted, burned: false }
     }
 
-    /// §2.1: exactly the cap is accepted, one more burns, and a burned server stays burned.
+    /// §2.1: exactly the cap is accepted, one more is not, and a burned server has no room.
     #[test]
-    fn saer_burns_above_the_cap() {
-        assert_eq!(Saer.judge(standing(4, 1), 3), Judgement::Accept);
-        assert_eq!(Saer.judge(standing(4, 1), 4), Judgement::Burn);
-        assert_eq!(Saer.judge(Standing { burned: true, ..standing(4, 0) }, 1), Judgement::Burn);
+    fn the_cap_is_the_cap() {
+        assert!(standing(4, 1).fits(3) && !standing(4, 1).fits(4));
+        assert!(!Standing { burned: true, ..standing(4, 0) }.fits(0));
+        assert!(!standing(u32::MAX, 1).fits(u64::MAX));
     }
 
-    /// §1.1: a saturated server refuses this round only.
+    /// §2.1 and §1.1: what is more than the room burns a server for good, or saturates it for a round.
     #[test]
-    fn raes_refuses_and_stays_open() {
-        assert_eq!(Raes.judge(standing(4, 3), 2), Judgement::Refuse);
-        assert_eq!(Raes.judge(standing(4, 3), 1), Judgement::Accept);
-    }
-
-    /// Threshold takes what fits while there is room.
-    #[test]
-    fn threshold_fits() {
-        assert_eq!(Threshold::default().judge(standing(4, 3), 2), Judgement::Fit);
-        assert_eq!(Threshold::default().judge(standing(4, 4), 1), Judgement::Refuse);
-        assert_eq!(Threshold::default().judge(standing(4, 4), u64::MAX), Judgement::Refuse);
-    }
-
-    /// What a rule admits alone is what it judges alone, for every small standing: no stuck ball is called free.
-    #[test]
-    fn admits_agrees_with_judge() {
-        fn check(rule: &impl AdmissionRule) {
-            for cap in 0..5 {
-                for counted in 0..6 {
-                    for weight in 1..6 {
-                        let alone = rule.judge(standing(cap, counted), u64::from(weight));
-                        assert_eq!(rule.admits(standing(cap, counted), weight), alone == Judgement::Accept);
-                    }
-                }
-            }
-        }
-        check(&Saer);
-        check(&Raes);
-        check(&Threshold::default());
+    fn rules_differ_above_the_cap() {
+        assert_eq!(Saer.overflow(standing(4, 1), 4), Overflow::Burn);
+        assert_eq!(Raes.overflow(standing(4, 1), 4), Overflow::Refuse);
+        assert_eq!(Threshold::default().overflow(standing(4, 3), 2), Overflow::Fit);
+        assert_eq!(Threshold::default().overflow(standing(4, 4), 1), Overflow::Refuse, "nothing is left to take");
     }
 }

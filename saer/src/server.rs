@@ -1,9 +1,9 @@
-//! A server as a state machine without I/O: takes offers, closes the round with one judgement.
+//! A server as a state machine without I/O: takes offers, closes the round with one verdict.
 
 use alloc::collections::BTreeSet;
 
 use crate::order::{Fitting, Place};
-use crate::{AdmissionRule, Judgement, Standing};
+use crate::{AdmissionRule, Overflow, Standing};
 
 /// One server.
 ///
@@ -117,7 +117,7 @@ impl<R: AdmissionRule> Server<R> {
         Offered::Queued
     }
 
-    /// Keeps what [`Judgement::Fit`] could take: a prefix, and the ball that ends it.
+    /// Keeps what [`Overflow::Fit`] could take: a prefix, and the ball that ends it.
     fn remember(&mut self, place: Place) {
         let room = self.cap.saturating_sub(self.counted);
         if !R::FITS || place.weight > room || !self.first.insert(place) {
@@ -134,7 +134,7 @@ impl<R: AdmissionRule> Server<R> {
         }
     }
 
-    /// Closes the round with one judgement on everything that was queued, and opens the next.
+    /// Closes the round with one verdict on everything that was queued, and opens the next.
     pub fn close(&mut self) -> Answers {
         let answers = if self.arrived == 0 { Answers::None } else { self.judge() };
         self.round = self.round.saturating_add(1);
@@ -145,24 +145,27 @@ impl<R: AdmissionRule> Server<R> {
     }
 
     fn judge(&mut self) -> Answers {
-        match self.rule.judge(self.standing(), self.arrived) {
-            // A rule does not accept above the cap, so the sum fits.
-            Judgement::Accept => {
-                self.accept(u32::try_from(self.arrived).unwrap_or(u32::MAX));
-                Answers::All
-            }
-            Judgement::Refuse => Answers::None,
-            Judgement::Burn => {
+        let standing = self.standing();
+        if standing.fits(self.arrived) {
+            self.accept(u32::try_from(self.arrived).unwrap_or(u32::MAX));
+            return Answers::All;
+        }
+        if standing.burned {
+            return Answers::None;
+        }
+        match self.rule.overflow(standing, self.arrived) {
+            Overflow::Burn => {
                 self.burned = true;
                 Answers::None
             }
-            Judgement::Fit => {
+            Overflow::Fit if R::FITS => {
                 let mut fitting = Fitting::new(self.cap.saturating_sub(self.counted));
                 let taken: BTreeSet<Place> =
                     self.first.iter().copied().filter(|place| fitting.takes(place.weight)).collect();
                 taken.iter().for_each(|place| self.accept(place.weight));
                 Answers::Only(taken.iter().map(|place| place.ball).collect())
             }
+            Overflow::Refuse | Overflow::Fit => Answers::None,
         }
     }
 
@@ -221,8 +224,8 @@ impl<R: AdmissionRule> Server<R> {
 
     /// Whether a ball of this weight that came alone would be taken.
     #[must_use]
-    pub fn admits(&self, weight: u32) -> bool {
-        self.rule.admits(self.standing(), weight)
+    pub const fn admits(&self, weight: u32) -> bool {
+        self.standing().fits(weight as u64)
     }
 }
 

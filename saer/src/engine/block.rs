@@ -2,14 +2,14 @@
 
 use super::chunk::Chunk;
 use super::width::Counter;
-use crate::{AdmissionRule, Caps, Judgement, Standing};
+use crate::{AdmissionRule, Caps, Overflow, Standing};
 
 /// Servers per block: an offset fits 16 bits, and byte counters fit 32 KiB.
 pub(super) const BLOCK: u32 = 1 << 15;
 /// Words of a bitmap per block.
 pub(super) const WORDS: usize = BLOCK as usize / 64;
 /// A round in which fewer than one in so many servers of a block were asked walks the requests instead of the servers.
-const SPARSE: usize = 4;
+const SPARSE: usize = 2;
 
 pub(super) const fn block_of(server: u32) -> usize {
     (server / BLOCK) as usize
@@ -18,6 +18,9 @@ pub(super) const fn block_of(server: u32) -> usize {
 pub(super) const fn blocks(servers: u32) -> usize {
     servers.div_ceil(BLOCK) as usize
 }
+
+/// Servers that are judged at once where all is calm: a register of byte counters.
+const GROUP: usize = 16;
 
 /// Arrivals per server of a block; zero between blocks.
 pub(super) type Scratch<C> = [C; BLOCK as usize];
@@ -63,15 +66,42 @@ impl<C: Counter> Block<'_, C> {
             }
         }
         if requests >= self.loads.len() / SPARSE {
-            let servers = self.loads.len();
-            for (offset, arrived) in arrived[..servers].iter_mut().enumerate() {
-                self.judge(rule, caps, offset, arrived);
-            }
+            self.judge_all(rule, caps, arrived);
         } else {
             for chunk in chunks {
                 for &offset in chunk.run(self.index).0 {
                     self.judge(rule, caps, usize::from(offset), &mut arrived[usize::from(offset)]);
                 }
+            }
+        }
+    }
+
+    /// Every server of the block, a group at a time: where none is burned or refused before, no branch per server.
+    fn judge_all<R: AdmissionRule>(&mut self, rule: &R, caps: &Caps, arrived: &mut Scratch<C>) {
+        let servers = self.loads.len();
+        for (group, arrived) in arrived[..servers].chunks_mut(GROUP).enumerate() {
+            let first = group * GROUP;
+            let (word, bits) = (first / 64, ((1 << GROUP) - 1) << (first % 64));
+            let loads = &mut self.loads[first..first + arrived.len()];
+            let calm = (self.refuses[word] | self.burned[word]) & bits == 0;
+            if let (true, Caps::Uniform(cap)) = (calm, caps) {
+                let cap = C::cap(*cap);
+                let mut over = 0u32;
+                for (at, (load, arrived)) in loads.iter_mut().zip(&mut *arrived).enumerate() {
+                    let sum = load.plus(arrived.get());
+                    let fits = sum <= cap;
+                    over |= u32::from(!fits) << at;
+                    (*load, *arrived) = if fits { (sum, C::default()) } else { (*load, *arrived) };
+                }
+                while over != 0 {
+                    let at = over.trailing_zeros() as usize;
+                    over &= over - 1;
+                    self.judge(rule, caps, first + at, &mut arrived[at]);
+                }
+                continue;
+            }
+            for (offset, arrived) in (first..).zip(arrived) {
+                self.judge(rule, caps, offset, arrived);
             }
         }
     }
@@ -89,20 +119,23 @@ impl<C: Counter> Block<'_, C> {
         let load = &mut self.loads[offset];
         let burned = self.burned[word] & mask != 0;
         let standing = Standing { cap: caps.of(server), counted: load.get(), burned };
-        let refuses = match rule.judge(standing, u64::from(weight)) {
-            Judgement::Accept => {
-                *load = load.plus(weight);
-                false
-            }
-            Judgement::Fit if R::FITS => {
-                self.fits[word] |= mask;
-                false
-            }
-            Judgement::Refuse | Judgement::Fit => true,
-            Judgement::Burn => {
-                self.burned[word] |= mask;
-                *self.burned_count += u32::from(!burned);
-                true
+        let refuses = if standing.fits(u64::from(weight)) {
+            *load = load.plus(weight);
+            false
+        } else if burned {
+            true
+        } else {
+            match rule.overflow(standing, u64::from(weight)) {
+                Overflow::Refuse => true,
+                Overflow::Burn => {
+                    self.burned[word] |= mask;
+                    *self.burned_count += 1;
+                    true
+                }
+                Overflow::Fit => {
+                    self.fits[word] |= if R::FITS { mask } else { 0 };
+                    !R::FITS
+                }
             }
         };
         // Written only where it changes: a word written per server would be waited for by the next.

@@ -17,8 +17,8 @@ pub(super) struct Chunk {
     len: u32,
     /// Alive balls, counted from the first; `None` before the first round, when all are.
     alive: Option<Vec<u32>>,
-    /// The offsets within block b are `offsets[bounds[b]..bounds[b + 1]]`.
-    bounds: Vec<u32>,
+    /// The offsets within block b are `offsets[ends[b - 1]..ends[b]]`, from 0 for the first.
+    ends: Vec<u32>,
     offsets: Vec<u16>,
     /// The weights of the same balls, if any is not 1.
     masses: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     pub(super) const fn new(first: u32, len: u32) -> Self {
-        Self { first, len, alive: None, bounds: Vec::new(), offsets: Vec::new(), masses: Vec::new() }
+        Self { first, len, alive: None, ends: Vec::new(), offsets: Vec::new(), masses: Vec::new() }
     }
 
     /// How many balls are alive.
@@ -56,19 +56,26 @@ impl Chunk {
             let port = draw.below(round, u64::from(ball), graph.degree(client));
             graph.neighbour(client, port)
         };
-        self.bounds.clear();
-        self.bounds.resize(blocks(graph.servers()) + 1, 0);
+        let mut counts = vec![0; blocks(graph.servers())];
         match &self.alive {
             None => {
-                let mut client = instance.client_of(self.first);
-                let mut end = instance.balls_of(client).end;
-                for (ball, slot) in (self.first..).zip(slots.iter_mut()) {
-                    while ball >= end {
-                        client += 1;
-                        end = instance.balls_of(client).end;
-                    }
+                let mut choose = |ball, slot: &mut u32, client| {
                     *slot = server_of(client, ball);
-                    self.bounds[block_of(*slot) + 1] += 1;
+                    counts[block_of(*slot)] += 1;
+                };
+                let balls = (self.first..).zip(slots.iter_mut());
+                if instance.is_one_each() {
+                    balls.for_each(|(ball, slot)| choose(ball, slot, ball));
+                } else {
+                    let mut client = instance.client_of(self.first);
+                    let mut end = instance.balls_of(client).end;
+                    for (ball, slot) in balls {
+                        while ball >= end {
+                            client += 1;
+                            end = instance.balls_of(client).end;
+                        }
+                        choose(ball, slot, client);
+                    }
                 }
             }
             Some(alive) => {
@@ -76,20 +83,21 @@ impl Chunk {
                     let ball = self.first + at;
                     let server = server_of(instance.client_of(ball), ball);
                     slots[at as usize] = server;
-                    self.bounds[block_of(server) + 1] += 1;
+                    counts[block_of(server)] += 1;
                 }
             }
         }
-        self.sort(instance, slots);
+        self.sort(instance, counts, slots);
     }
 
-    /// A counting sort by block, from the counts in `bounds[1..]`.
-    fn sort<T: Topology>(&mut self, instance: &Instance<T>, slots: &[u32]) {
-        for block in 1..self.bounds.len() {
-            self.bounds[block] += self.bounds[block - 1];
+    /// A counting sort by block.
+    fn sort<T: Topology>(&mut self, instance: &Instance<T>, counts: Vec<u32>, slots: &[u32]) {
+        let mut next = counts;
+        let mut sum = 0;
+        for block in &mut next {
+            (*block, sum) = (sum, sum + *block);
         }
-        let mut next = self.bounds.clone();
-        let mut offsets = vec![0; self.alive() as usize];
+        let mut offsets = vec![0; sum as usize];
         let mut place = |server: u32| {
             let to = &mut next[block_of(server)];
             let at = *to as usize;
@@ -98,7 +106,7 @@ impl Chunk {
             at
         };
         if instance.is_weighted() {
-            let mut masses = vec![0; self.alive() as usize];
+            let mut masses = vec![0; sum as usize];
             for (ball, server) in self.asking(slots) {
                 masses[place(server)] = instance.weight(ball);
             }
@@ -113,11 +121,13 @@ impl Chunk {
             }
         }
         self.offsets = offsets;
+        self.ends = next;
     }
 
     /// The offsets that ask in a block, and their weights (none if all are 1).
     pub(super) fn run(&self, block: usize) -> (&[u16], &[u32]) {
-        let run = self.bounds[block] as usize..self.bounds[block + 1] as usize;
+        let start = if block == 0 { 0 } else { self.ends[block - 1] };
+        let run = start as usize..self.ends[block] as usize;
         let masses = if self.masses.is_empty() { &[] } else { &self.masses[run.clone()] };
         (&self.offsets[run], masses)
     }
@@ -139,10 +149,8 @@ impl Chunk {
                 let mut alive = Vec::new();
                 for (first, group) in (0..).step_by(64).zip(slots.chunks_mut(64)) {
                     // All bits of a group, then only those that are set: no branch per ball to mispredict.
-                    let mut refused = 0;
-                    for (at, &mut server) in group.iter_mut().enumerate() {
-                        refused |= bit(refuses, server) << at;
-                    }
+                    let mut refused = group.iter().fold(0, |bits, &server| bits >> 1 | bit(refuses, server) << 63);
+                    refused >>= 64 - group.len();
                     while refused != 0 {
                         let at = refused.trailing_zeros();
                         refused &= refused - 1;

@@ -64,7 +64,7 @@ pub(super) struct System<'a, T, R, D, C> {
     rule: &'a R,
     draw: &'a D,
     options: Options,
-    /// The server of each ball: asked in this round if it is alive, else its own.
+    /// The server of each ball: asked in this round if it is alive, else its own. Written first by the first round.
     slots: Vec<u32>,
     chunks: Vec<Chunk>,
     loads: Vec<C>,
@@ -88,7 +88,7 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
             rule,
             draw,
             options,
-            slots: vec![NOWHERE; balls as usize],
+            slots: vec![0; balls as usize],
             chunks: starts.map(|first| Chunk::new(first, CHUNK.min(balls - first))).collect(),
             loads: vec![C::default(); servers as usize],
             refuses: vec![0; words],
@@ -106,6 +106,9 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
             Ok(()) => self.rounds(threads),
         };
         self.stats.left = self.alive();
+        if self.stats.alive.is_empty() {
+            self.slots.fill(NOWHERE);
+        }
         Outcome { verdict, assignment: self.slots, loads: C::loads(self.loads), stats: self.stats }
     }
 
@@ -205,7 +208,7 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
         neighbours(self.instance.graph(), client).any(|server| {
             let counted = self.loads[server as usize].get();
             let burned = bit(&self.burned, server) == 1;
-            self.rule.admits(Standing { cap: self.instance.caps().of(server), counted, burned }, weight)
+            Standing { cap: self.instance.caps().of(server), counted, burned }.fits(weight.into())
         })
     }
 }

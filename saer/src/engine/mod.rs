@@ -5,7 +5,7 @@
 //! 1. *choose*: every alive ball draws its server, and notes it where its assignment will stand. Balls are cut into
 //!    chunks; each chunk sorts the servers that it met into blocks of 2¹⁵ (a counting sort of 16-bit offsets).
 //! 2. *close*: block by block, arrivals are counted in 32 KiB that stay in the first-level cache, and every server that
-//!    was asked gets its one judgement; a refusal is a bit.
+//!    was asked gets its one verdict; a refusal is a bit.
 //! 3. *settle*: every alive ball reads the bit of its server; the refused stay alive.
 //!
 //! Passes 1 and 3 touch only their own chunk, pass 2 only its own block, and sums do not depend on an order: so threads

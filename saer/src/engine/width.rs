@@ -5,13 +5,20 @@ use alloc::vec::Vec;
 use crate::stats::Loads;
 
 /// An unsigned counter that saturates. Its largest value is above every cap, so a saturated sum is judged alike.
-pub(super) trait Counter: Copy + Default + Send + Sync {
+pub(super) trait Counter: Copy + Default + Ord + Send + Sync {
+    /// A cap, which is below the largest value.
+    fn cap(cap: u32) -> Self;
     fn plus(self, weight: u32) -> Self;
     fn get(self) -> u32;
     fn loads(counters: Vec<Self>) -> Loads;
 }
 
 impl Counter for u8 {
+    #[inline]
+    fn cap(cap: u32) -> Self {
+        cap as Self
+    }
+
     #[inline]
     fn plus(self, weight: u32) -> Self {
         self.saturating_add(weight as Self)
@@ -28,6 +35,11 @@ impl Counter for u8 {
 }
 
 impl Counter for u32 {
+    #[inline]
+    fn cap(cap: u32) -> Self {
+        cap
+    }
+
     #[inline]
     fn plus(self, weight: u32) -> Self {
         self.saturating_add(weight)
@@ -46,5 +58,5 @@ impl Counter for u32 {
 /// Bit `index` of a bitmap; a bit beyond its end is set.
 #[inline]
 pub(super) fn bit(bits: &[u64], index: u32) -> u64 {
-    bits.get(index as usize >> 6).map_or(1, |word| word >> (index & 63) & 1)
+    bits.get(index as usize >> 6).map_or(1, |word| word >> (index & 63)) & 1
 }
