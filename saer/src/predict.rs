@@ -1,7 +1,7 @@
 //! What to expect, without simulating: a mean-field oracle, and caps to choose. The only floats of the crate.
 //!
 //! The oracle lets n and Δ go to infinity, where the requests that meet a server in a round are Poisson and independent
-//! of its past. It is a heuristic [ours], checked against runs at Δ ≥ 64; below that, servers notice each other.
+//! of its past. It is a heuristic of ours, checked against runs at Δ ≥ 64; below that, servers notice each other.
 
 #![allow(clippy::float_arithmetic, reason = "predictions decide nothing")]
 
