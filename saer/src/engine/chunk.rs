@@ -11,6 +11,10 @@ use crate::{Draw, Instance, Topology};
 /// Balls per chunk. Enough that the counting sort has runs of some hundred bytes, few enough to share among threads.
 pub(super) const CHUNK: u32 = 1 << 17;
 
+/// Balls that draw before they are counted: a stored graph is a cache miss per ball, and short loops keep more of them in
+/// flight.
+const GROUP: usize = 64;
+
 #[derive(Debug)]
 pub(super) struct Chunk {
     first: u32,
@@ -59,23 +63,22 @@ impl Chunk {
         let mut counts = vec![0; blocks(graph.servers())];
         match &self.alive {
             None => {
-                let mut choose = |ball, slot: &mut u32, client| {
-                    *slot = server_of(client, ball);
-                    counts[block_of(*slot)] += 1;
-                };
-                let balls = (self.first..).zip(slots.iter_mut());
-                if instance.is_one_each() {
-                    balls.for_each(|(ball, slot)| choose(ball, slot, ball));
-                } else {
-                    let mut client = instance.client_of(self.first);
-                    let mut end = instance.balls_of(client).end;
-                    for (ball, slot) in balls {
-                        while ball >= end {
-                            client += 1;
-                            end = instance.balls_of(client).end;
+                let mut client = instance.client_of(self.first);
+                let mut end = instance.balls_of(client).end;
+                for (first, group) in (self.first..).step_by(GROUP).zip(slots.chunks_mut(GROUP)) {
+                    let balls = (first..).zip(group.iter_mut());
+                    if instance.is_one_each() {
+                        balls.for_each(|(ball, slot)| *slot = server_of(ball, ball));
+                    } else {
+                        for (ball, slot) in balls {
+                            while ball >= end {
+                                client += 1;
+                                end = instance.balls_of(client).end;
+                            }
+                            *slot = server_of(client, ball);
                         }
-                        choose(ball, slot, client);
                     }
+                    group.iter().for_each(|&server| counts[block_of(server)] += 1);
                 }
             }
             Some(alive) => {
