@@ -3,3 +3,4 @@
 
 use flamingo_core as _;
 use flamingo_sched as _;
+use saer as _;

@@ -1,0 +1,56 @@
+//! Runs saer and its neighbours over one graph, prints what each round and each ball cost, and draws the rounds.
+
+mod cli;
+mod compare;
+mod plot;
+mod show;
+mod topology;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Why a run did not come to a table.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("the graph: {0}")]
+    Graph(#[from] saer::graph::GraphError),
+    #[error("the balls: {0}")]
+    Instance(#[from] saer::InstanceError),
+    #[error("{path}: {source}")]
+    File { path: String, source: std::io::Error },
+    #[error("--rho {0}: expected a fraction such as 3/2")]
+    Rho(String),
+}
+
+fn main() -> ExitCode {
+    match run(&cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &cli::Cli) -> Result<(), Failure> {
+    let graph = topology::build(cli)?;
+    let found = compare::all(cli, &graph)?;
+    show::print(cli, &graph, &found);
+    let svg = plot::svg(&found);
+    write(&cli.svg, svg.as_bytes())?;
+    println!("\n{}: alive balls and burned servers by round", cli.svg);
+    if let Some(path) = &cli.json {
+        write(path, show::json(cli, &found).to_string().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let file = |source| Failure::File { path: path.to_owned(), source };
+    if let Some(folder) = std::path::Path::new(path).parent() {
+        std::fs::create_dir_all(folder).map_err(file)?;
+    }
+    std::fs::write(path, bytes).map_err(file)
+}

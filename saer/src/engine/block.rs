@@ -1,0 +1,146 @@
+//! A block of 2¹⁵ servers: counts what arrived in the first-level cache, and judges.
+
+use super::chunk::Chunk;
+use super::width::Counter;
+use crate::{AdmissionRule, Caps, Overflow, Standing};
+
+/// Servers per block: an offset fits 16 bits, and byte counters fit 32 KiB.
+pub(super) const BLOCK: u32 = 1 << 15;
+/// Words of a bitmap per block.
+pub(super) const WORDS: usize = BLOCK as usize / 64;
+/// A round in which fewer than one in so many servers of a block were asked walks the requests instead of the servers.
+const SPARSE: usize = 2;
+
+pub(super) const fn block_of(server: u32) -> usize {
+    (server / BLOCK) as usize
+}
+
+pub(super) const fn blocks(servers: u32) -> usize {
+    servers.div_ceil(BLOCK) as usize
+}
+
+/// Servers that are judged at once where all is calm: a register of byte counters.
+const GROUP: usize = 16;
+
+/// Arrivals per server of a block; zero between blocks.
+pub(super) type Scratch<C> = [C; BLOCK as usize];
+
+/// What pass 2 may write.
+#[derive(Debug)]
+pub(super) struct Block<'a, C> {
+    pub(super) index: usize,
+    pub(super) loads: &'a mut [C],
+    /// Who refuses what arrived this round; stale for servers that were not asked.
+    pub(super) refuses: &'a mut [u64],
+    pub(super) burned: &'a mut [u64],
+    /// Who takes a part of what arrived; cleared every round.
+    pub(super) fits: &'a mut [u64],
+    /// How many burned so far.
+    pub(super) burned_count: &'a mut u32,
+}
+
+impl<C: Counter> Block<'_, C> {
+    /// Pass 2.
+    pub(super) fn close<R: AdmissionRule>(
+        &mut self,
+        rule: &R,
+        caps: &Caps,
+        chunks: &[Chunk],
+        arrived: &mut Scratch<C>,
+    ) {
+        self.fits.fill(0);
+        let mut requests = 0;
+        for chunk in chunks {
+            let (offsets, masses) = chunk.run(self.index);
+            requests += offsets.len();
+            if masses.is_empty() {
+                for &offset in offsets {
+                    let count = &mut arrived[usize::from(offset) % BLOCK as usize];
+                    *count = count.plus(1);
+                }
+            } else {
+                for (&offset, &mass) in offsets.iter().zip(masses) {
+                    let count = &mut arrived[usize::from(offset)];
+                    *count = count.plus(mass);
+                }
+            }
+        }
+        if requests >= self.loads.len() / SPARSE {
+            self.judge_all(rule, caps, arrived);
+        } else {
+            for chunk in chunks {
+                for &offset in chunk.run(self.index).0 {
+                    self.judge(rule, caps, usize::from(offset), &mut arrived[usize::from(offset)]);
+                }
+            }
+        }
+    }
+
+    /// Every server of the block, a group at a time: where none is burned or refused before, no branch per server.
+    fn judge_all<R: AdmissionRule>(&mut self, rule: &R, caps: &Caps, arrived: &mut Scratch<C>) {
+        let servers = self.loads.len();
+        for (group, arrived) in arrived[..servers].chunks_mut(GROUP).enumerate() {
+            let first = group * GROUP;
+            let (word, bits) = (first / 64, ((1 << GROUP) - 1) << (first % 64));
+            let loads = &mut self.loads[first..first + arrived.len()];
+            let calm = (self.refuses[word] | self.burned[word]) & bits == 0;
+            if let (true, Caps::Uniform(cap)) = (calm, caps) {
+                let cap = C::cap(*cap);
+                let mut over = 0u32;
+                for (at, (load, arrived)) in loads.iter_mut().zip(&mut *arrived).enumerate() {
+                    let sum = load.plus(arrived.get());
+                    let fits = sum <= cap;
+                    over |= u32::from(!fits) << at;
+                    (*load, *arrived) = if fits { (sum, C::default()) } else { (*load, *arrived) };
+                }
+                while over != 0 {
+                    let at = over.trailing_zeros() as usize;
+                    over &= over - 1;
+                    self.judge(rule, caps, first + at, &mut arrived[at]);
+                }
+                continue;
+            }
+            for (offset, arrived) in (first..).zip(arrived) {
+                self.judge(rule, caps, offset, arrived);
+            }
+        }
+    }
+
+    /// Judges a server once, and forgets what arrived.
+    #[inline]
+    fn judge<R: AdmissionRule>(&mut self, rule: &R, caps: &Caps, offset: usize, arrived: &mut C) {
+        let weight = arrived.get();
+        if weight == 0 {
+            return;
+        }
+        *arrived = C::default();
+        let server = self.index as u32 * BLOCK + offset as u32;
+        let (word, mask) = (offset / 64, 1 << (offset % 64));
+        let load = &mut self.loads[offset];
+        let burned = self.burned[word] & mask != 0;
+        let standing = Standing { cap: caps.of(server), counted: load.get(), burned };
+        let refuses = if standing.fits(u64::from(weight)) {
+            *load = load.plus(weight);
+            false
+        } else if burned {
+            true
+        } else {
+            match rule.overflow(standing, u64::from(weight)) {
+                Overflow::Refuse => true,
+                Overflow::Burn => {
+                    self.burned[word] |= mask;
+                    *self.burned_count += 1;
+                    true
+                }
+                Overflow::Fit => {
+                    self.fits[word] |= if R::FITS { mask } else { 0 };
+                    !R::FITS
+                }
+            }
+        };
+        // Written only where it changes: a word written per server would be waited for by the next.
+        if refuses != (self.refuses[word] & mask != 0) {
+            self.refuses[word] ^= mask;
+        }
+    }
+}

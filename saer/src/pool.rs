@@ -1,0 +1,239 @@
+//! Balls that come and go: loads are kept between runs.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::engine::{NOWHERE, default_round_limit};
+use crate::{AdmissionRule, Answers, Caps, Draw, Offer, Offered, Server, Topology, Verdict};
+
+/// Servers that keep their loads while balls are added and released.
+///
+/// **Outside of the theorem**, which places one set of balls once. Under saer, burned servers have to be opened again, or
+/// a pool that serves for long burns down: [`release`](Self::release) arms a server again when its load falls to the
+/// low-water mark. A mark near the cap opens servers that burn again soon; 0 opens them only when empty.
+#[derive(Clone, Debug)]
+pub struct Pool<T, R, D> {
+    graph: T,
+    draw: D,
+    servers: Vec<Server<R>>,
+    low_water: u32,
+    round: u32,
+}
+
+/// A ball to add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewBall {
+    /// The client.
+    pub client: u32,
+    /// Its id, which addresses its draws: distinct among balls of one call.
+    pub id: u64,
+    /// Its weight; 0 is counted as 1.
+    pub weight: u32,
+}
+
+/// What adding balls did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Added {
+    /// How it ended. Balls that were placed stay placed whatever it says.
+    pub verdict: Verdict,
+    /// The server of each ball, in the order given, or [`NOWHERE`].
+    pub assignment: Vec<u32>,
+    /// Requests sent.
+    pub requests: u64,
+    /// Rounds run.
+    pub rounds: u32,
+}
+
+/// Why balls were refused before any was placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// No such client, or one without servers.
+    #[error("ball {index} names client {client}: expected one of {clients} with a server")]
+    Client {
+        /// The position of the ball in the list.
+        index: usize,
+        /// Its client.
+        client: u32,
+        /// |C|.
+        clients: u32,
+    },
+    /// No such server.
+    #[error("server {server}: expected one of {servers}")]
+    Server {
+        /// The server named.
+        server: u32,
+        /// |S|.
+        servers: u32,
+    },
+    /// Rounds are counted in 32 bits, and they are used up.
+    #[error("round {round} of a pool that has no more rounds: start another with the same loads")]
+    Rounds {
+        /// The last round.
+        round: u32,
+    },
+}
+
+impl<T: Topology, R: AdmissionRule + Clone, D: Draw> Pool<T, R, D> {
+    /// Empty servers with these caps; a list of caps that is too short leaves the rest at 0.
+    pub fn new(graph: T, rule: &R, draw: D, caps: &Caps, low_water: u32) -> Self {
+        let cap = |server: u32| match caps {
+            Caps::Uniform(cap) => *cap,
+            Caps::Each(caps) => caps.get(server as usize).copied().unwrap_or(0),
+        };
+        let servers = (0..graph.servers()).map(|server| Server::new(rule.clone(), cap(server))).collect();
+        Self { graph, draw, servers, low_water, round: 0 }
+    }
+
+    /// Places balls beside those that are there, in rounds of their own.
+    ///
+    /// O(alive balls · log) a round and nothing per server. Ends with `Done`, `RoundLimit` or `Stuck`.
+    ///
+    /// # Errors
+    /// [`PoolError::Client`], [`PoolError::Rounds`]; nothing is placed then.
+    pub fn add(&mut self, balls: &[NewBall]) -> Result<Added, PoolError> {
+        let clients = self.graph.clients();
+        let known = |client| client < clients && self.graph.degree(client) > 0;
+        if let Some(index) = balls.iter().position(|ball| !known(ball.client)) {
+            return Err(PoolError::Client { index, client: balls[index].client, clients });
+        }
+        let limit = default_round_limit(clients, self.graph.servers());
+        if self.round > u32::MAX - limit - 1 {
+            return Err(PoolError::Rounds { round: self.round });
+        }
+        let mut alive: Vec<usize> = (0..balls.len()).collect();
+        let assignment = alloc::vec![NOWHERE; balls.len()];
+        let mut added = Added { verdict: Verdict::Done, assignment, requests: 0, rounds: 0 };
+        while !alive.is_empty() {
+            if added.rounds == limit {
+                added.verdict = Verdict::RoundLimit { alive: alive.len() as u64 };
+                break;
+            }
+            added.rounds += 1;
+            added.requests += alive.len() as u64;
+            let before = alive.len();
+            self.round(balls, &mut alive, &mut added.assignment);
+            if alive.len() == before && alive.iter().all(|&at| !self.can_place(&balls[at])) {
+                added.verdict = stuck(balls, &alive);
+                break;
+            }
+        }
+        Ok(added)
+    }
+
+    fn round(&mut self, balls: &[NewBall], alive: &mut Vec<usize>, assignment: &mut [u32]) {
+        self.round += 1;
+        let mut answers = BTreeMap::new();
+        for &at in &*alive {
+            let NewBall { client, id, weight } = balls[at];
+            let port = self.draw.below(self.round, id, self.graph.degree(client));
+            let server = self.graph.neighbour(client, port);
+            self.servers[server as usize].skip_to(self.round);
+            let offered =
+                self.servers[server as usize].offer(Offer { round: self.round, ball: id, weight, priority: 0 });
+            debug_assert_eq!(offered, Offered::Queued);
+            assignment[at] = server;
+            answers.insert(server, Answers::None);
+        }
+        for (&server, answer) in &mut answers {
+            *answer = self.servers[server as usize].close();
+        }
+        alive.retain(|&at| {
+            let refused = !answers[&assignment[at]].accepts(balls[at].id);
+            if refused {
+                assignment[at] = NOWHERE;
+            }
+            refused
+        });
+    }
+
+    fn can_place(&self, ball: &NewBall) -> bool {
+        let admits = |server: u32| self.servers[server as usize].admits(ball.weight.max(1));
+        crate::graph::neighbours(&self.graph, ball.client).any(admits)
+    }
+
+    /// A ball of this weight left a server. Returns whether the server was burned and is open again.
+    ///
+    /// # Errors
+    /// [`PoolError::Server`].
+    pub fn release(&mut self, server: u32, weight: u32) -> Result<bool, PoolError> {
+        let servers = self.graph.servers();
+        let at = self.servers.get_mut(server as usize).ok_or(PoolError::Server { server, servers })?;
+        Ok(at.release(weight, self.low_water))
+    }
+
+    /// The servers: loads, caps, who is burned.
+    #[must_use]
+    pub fn servers(&self) -> &[Server<R>] {
+        &self.servers
+    }
+}
+
+fn stuck(balls: &[NewBall], alive: &[usize]) -> Verdict {
+    let mut clients: Vec<u32> = alive.iter().map(|&at| balls[at].client).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    Verdict::Stuck { clients: clients.len() as u64, balls: alive.len() as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Circulant, Complete};
+    use crate::{Raes, Saer, Seed, Threshold};
+
+    fn balls(ids: core::ops::Range<u64>, clients: u32) -> Vec<NewBall> {
+        ids.map(|id| NewBall { client: (id % u64::from(clients)) as u32, id, weight: 1 }).collect()
+    }
+
+    /// Loads are kept, the cap holds through any sequence of additions and releases, and everything adds up.
+    #[test]
+    fn loads_are_kept_and_bounded() {
+        fn check<R: AdmissionRule + Clone>(rule: &R) {
+            let graph = Circulant::spread(200, 40, 1).unwrap();
+            let mut pool = Pool::new(&graph, rule, Seed(3), &Caps::Uniform(4), 1);
+            let (mut placed, mut next) = (Vec::new(), 0);
+            for step in 0..30 {
+                let batch = balls(next..next + 60, 200);
+                next += 60;
+                let added = pool.add(&batch).unwrap();
+                placed.extend(added.assignment.iter().copied().filter(|&server| server != NOWHERE));
+                for _ in 0..placed.len() / 3 {
+                    let server = placed.swap_remove(step % placed.len());
+                    let _ = pool.release(server, 1).unwrap();
+                }
+                let load: u64 = pool.servers().iter().map(|server| u64::from(server.load())).sum();
+                assert_eq!(load, placed.len() as u64);
+                assert!(pool.servers().iter().all(|server| server.load() <= 4));
+            }
+        }
+        check(&Saer);
+        check(&Raes);
+        check(&Threshold { seed: 1 });
+    }
+
+    /// Without room: stuck; after releases at the low-water mark, open again.
+    #[test]
+    fn a_burned_pool_opens_again() {
+        let mut pool = Pool::new(Complete::new(2, 1).unwrap(), &Saer, Seed(1), &Caps::Uniform(2), 0);
+        assert_eq!(pool.add(&balls(0..2, 2)).unwrap().verdict, Verdict::Done);
+        assert_eq!(pool.add(&balls(2..4, 2)).unwrap().verdict, Verdict::Stuck { clients: 2, balls: 2 });
+        assert!(pool.servers()[0].standing().burned);
+        assert_eq!(pool.release(0, 1), Ok(false));
+        assert_eq!(pool.add(&balls(4..5, 2)).unwrap().verdict, Verdict::Stuck { clients: 1, balls: 1 });
+        assert_eq!(pool.release(0, 1), Ok(true));
+        assert_eq!(pool.add(&balls(5..6, 2)).unwrap().verdict, Verdict::Done);
+    }
+
+    /// Strangers are refused before anything is placed.
+    #[test]
+    fn strangers_are_refused() {
+        let mut pool = Pool::new(Complete::new(2, 1).unwrap(), &Raes, Seed(1), &Caps::Uniform(2), 0);
+        let stranger = [NewBall { client: 0, id: 1, weight: 1 }, NewBall { client: 2, id: 2, weight: 1 }];
+        assert_eq!(pool.add(&stranger).unwrap_err(), PoolError::Client { index: 1, client: 2, clients: 2 });
+        assert_eq!(pool.servers()[0].load(), 0);
+        assert_eq!(pool.release(1, 1), Err(PoolError::Server { server: 1, servers: 1 }));
+        assert_eq!(pool.add(&[]).unwrap().verdict, Verdict::Done);
+    }
+}

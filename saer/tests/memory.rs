@@ -1,0 +1,46 @@
+//! What a run holds on the heap, and what a pick does not.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use allocation_counter::measure;
+use saer::graph::Circulant;
+use saer::select::{
+    AliasTable, BestOf, LeastLoaded, Rendezvous, Replacement, Request, SelectAmong, ServerSelector, SplitMix64,
+    Uniform, Weighted,
+};
+use saer::{Caps, Demand, Instance, Options, Saer, Seed, run};
+
+/// On a computed graph with one ball a client, the peak of a run, its result included, stays below 8 bytes a ball,
+/// also where a quarter of the balls is refused in the first round.
+#[test]
+fn a_run_holds_eight_bytes_a_ball() {
+    let n = 1_000_000;
+    let graph = Circulant::spread(n, 100, 1).unwrap();
+    for cap in [2, 4] {
+        let instance = Instance::new(&graph, Demand::uniform(1), Caps::Uniform(cap)).unwrap();
+        let peak = measure(|| {
+            let outcome = run(&instance, &Saer, &Seed(1), Options::default());
+            assert_eq!(outcome.assignment.len(), n as usize);
+        });
+        assert!(peak.bytes_max <= 8 * u64::from(n), "cap {cap}: {} bytes", peak.bytes_max);
+    }
+}
+
+/// A pick allocates nothing.
+#[test]
+fn picks_allocate_nothing() {
+    let loads: Vec<u64> = (0..64).collect();
+    let view = &&loads[..];
+    let request = Request { key: 1, client: 0, weight: 1 };
+    let weighted = Weighted::new(AliasTable::new(&loads, 32).unwrap());
+    let without = BestOf::<8>::new(Replacement::Without);
+    let selectors: [&dyn ServerSelector; 5] =
+        [&Uniform, &without, &weighted, &LeastLoaded { seed: 1 }, &Rendezvous { seed: 1 }];
+    let counted = measure(|| {
+        for selector in selectors {
+            assert!(selector.pick(&request, view, &mut SplitMix64(1)).is_some());
+        }
+        assert!(without.pick_among(&request, &[3, 5, 9], view, &mut SplitMix64(1)).is_some());
+    });
+    assert_eq!(counted.count_total, 0);
+}
