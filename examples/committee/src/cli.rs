@@ -67,6 +67,8 @@ pub struct RunArgs {
     /// and from the switch on the last validator drops all that 10 % of the accounts ask it for; clients turn to relays.
     /// receiver-silent, receiver-late, receiver-decline: skew90, and the last validator never sends an accept list, or
     /// sends each more than T_Π committed rounds late, or declines each account once and is silent from then on.
+    /// restart: skew90, and the hot validator crashes 30 s after the switch and is back 10 s later, with what a host has on
+    /// its disk. epoch: skew90, and the epoch ends 200 s after the switch.
     #[arg(long, value_name = "FILE|NAME")]
     pub scenario: String,
     /// Everything random in the run follows from it.

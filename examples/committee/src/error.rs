@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use flamingo_core::{Round, ValidatorId};
+
 use crate::file::Output;
 use crate::scenario::ScenarioError;
 use crate::sim::BuildError;
@@ -20,8 +22,10 @@ pub enum Failure {
     Trace(#[from] TraceError),
     #[error("{file}: cannot be written: {source}")]
     Unwritable { file: String, source: io::Error },
-    #[error("{run}: a fault of the scenario never happened: nothing was written after its time")]
+    #[error("{run}: a fault of the scenario never happened: its time did not come, or nothing was written after it")]
     FaultNeverHappened { run: String },
+    #[error("{run}: {validator} decided twice at anchor {anchor}")]
+    DecidedTwice { run: String, validator: ValidatorId, anchor: Round },
     #[error("{run}: the validators' state roots differ: at least one of them computed a wrong state")]
     StateRootsDiffer { run: String },
     #[error("{run}: a replica did not reach the place in the log where the foremost one stands: no roots to compare")]

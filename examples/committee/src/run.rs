@@ -26,8 +26,9 @@ use crate::error::Failure;
 use crate::progress::Progress;
 use crate::scenario::{NAMES, Scenario, named};
 use crate::show::{self, columns, ktps};
-use crate::sim::metrics::{Bin, Received, Relayed, Summary};
-use crate::sim::{Roots, World};
+use crate::sim::metrics::{Bin, Received, Relayed, Restarted, Summary};
+use crate::sim::net::Micros;
+use crate::sim::{Contradiction, Roots, World};
 
 /// What one run measured.
 #[derive(Clone, Debug, Serialize)]
@@ -51,6 +52,14 @@ pub struct RunResult {
     /// Of the faulty receivers of the scenario; for people.
     #[serde(skip)]
     pub receivers: Vec<(u16, Received)>,
+    /// Every crash; for people.
+    #[serde(skip)]
+    pub restarts: Vec<Restarted>,
+    /// When each epoch but the first began at validator 0; for people.
+    #[serde(skip)]
+    pub epochs: Vec<Micros>,
+    #[serde(skip)]
+    pub contradiction: Option<Contradiction>,
     pub summary: RunSummary,
 }
 
@@ -71,6 +80,16 @@ pub struct RunSummary {
     pub wall_s: f64,
 }
 
+impl RunResult {
+    /// What fails a run: roots that differ, and a validator that decided twice.
+    pub fn check(&self) -> Result<(), Failure> {
+        if let Some(Contradiction { validator, anchor }) = self.contradiction {
+            return Err(Failure::DecidedTwice { run: self.scenario.clone(), validator, anchor });
+        }
+        self.roots.check(&self.scenario)
+    }
+}
+
 /// `committee run`.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let config = configuration(args)?;
@@ -83,7 +102,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         output.write(&json(&result)).map_err(|source| Failure::unwritable(file, source))?;
     }
     show::print(&(summary(&result) + &note))?;
-    result.roots.check(&result.scenario)
+    result.check()
 }
 
 /// Runs a configuration to its end.
@@ -119,6 +138,9 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         roots,
         relays,
         receivers,
+        restarts: world.metrics().restarts().to_vec(),
+        epochs: world.metrics().epochs().to_vec(),
+        contradiction: world.contradiction(),
         summary: RunSummary {
             measured,
             state_roots_equal: roots == Roots::Equal,
@@ -208,6 +230,12 @@ fn summary(result: &RunResult) -> String {
     text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
     text += &result.relays.map_or_else(String::new, relays);
     text.extend(result.receivers.iter().map(received));
+    text.extend(result.restarts.iter().map(restarted));
+    text.extend(
+        (2..)
+            .zip(&result.epochs)
+            .map(|(epoch, &at)| format!("  epoch {epoch}       began at {:.1} s\n", at as f64 / 1e6)),
+    );
     text += &format!("  state roots   {}\n", if *state_roots_equal { "equal" } else { "DIFFER" });
     text += &format!("  wall time     {wall_s:.1} s\n");
     text
@@ -228,6 +256,16 @@ fn received((validator, received): &(u16, Received)) -> String {
     format!(
         "  receiver      v{validator}: {moved} moves accepted at this scale, {expired} evidences expired, {excluded} of \
          them with exclusion, {declined} declined\n"
+    )
+}
+
+fn restarted(restart: &Restarted) -> String {
+    let Restarted { validator, down_us, back_us, resubmitted } = restart;
+    let seconds = |us: Micros| us as f64 / 1e6;
+    let back = back_us.map_or_else(|| "not back".to_owned(), |back_us| format!("back at {:.1} s", seconds(back_us)));
+    format!(
+        "  restart       v{validator}: down at {:.1} s, {back}, {resubmitted} requests sent again at this scale\n",
+        seconds(*down_us)
     )
 }
 

@@ -4,10 +4,12 @@
 mod fault;
 mod file;
 mod named;
+mod restart;
 
 pub use fault::{Answers, Censor, FaultyReceiver};
 pub use file::ScenarioError;
 pub use named::{NAMES, named};
+pub use restart::{Loss, Restart};
 
 /// A stretch of the run with one workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +68,9 @@ pub struct Scenario {
     pub corrupt: Vec<CorruptWrite>,
     pub censors: Vec<Censor>,
     pub receivers: Vec<FaultyReceiver>,
+    pub restarts: Vec<Restart>,
+    /// When which epoch ends, by the validators' clocks; after the last end comes one more epoch.
+    pub epoch_ends_s: Vec<u64>,
 }
 
 impl Scenario {
@@ -73,6 +78,11 @@ impl Scenario {
     pub fn phase(&self, second: u64) -> &Phase {
         let after = self.phases.partition_point(|phase| phase.from_s <= second);
         &self.phases[after - 1]
+    }
+
+    /// How many things are to happen at a time of their own, and fail the run if they do not.
+    pub fn faults(&self) -> usize {
+        self.corrupt.len() + self.restarts.len() + self.epoch_ends_s.len()
     }
 
     /// Whether clients have timers, and ask relays when these run out.

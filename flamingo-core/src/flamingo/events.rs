@@ -213,7 +213,8 @@ pub enum Persist {
 /// All fields are public and none is optional to name: a host that does not know one of them cannot restart safely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durable {
-    /// The anchor persisted last, by [`Persist::DecidedAnchor`]; round 0 when there was none.
+    /// The anchor persisted last in this epoch, by [`Persist::DecidedAnchor`]; round 0 when there was none. The host keeps
+    /// the epoch with it: one of an epoch before means nothing where rounds start anew, and would silence the validator.
     pub decided_anchor: Round,
     /// The index up to which the effects of [`Output::Applied`] are durable; `None` when there are none. The host
     /// writes it together with the effects, in one transaction of its store: an index that lags behind them executes

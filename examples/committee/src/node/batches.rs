@@ -90,6 +90,8 @@ mod tests {
             decisions: None,
             acceptances: None,
             declines: vec![],
+            epoch_over: None,
+            epoch_end: None,
         };
         Header::new(author, Round(round), body)
     }

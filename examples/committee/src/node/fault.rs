@@ -14,6 +14,8 @@ use crate::sim::net::Micros;
 pub struct Faults {
     pub censor: Option<Censor>,
     pub accepts: Accepts,
+    /// The node crashes the next time it decides, once.
+    pub crashes_deciding: bool,
 }
 
 /// Drops what some accounts ask for, and never answers them.

@@ -1,7 +1,7 @@
 //! What goes into a node and what comes out of it.
 
 use flamingo_core::protocol::Latency;
-use flamingo_core::{AccountId, Round, ValidatorId};
+use flamingo_core::{AccountId, Epoch, Round, ValidatorId};
 
 use super::message::{Message, RelayCopy, Transaction};
 use super::replica::CommittedBatch;
@@ -50,4 +50,8 @@ pub enum Output {
         to: ValidatorId,
         anchor: Round,
     },
+    /// The ledger has handed over to this epoch.
+    Epoch(Epoch),
+    /// The node has crashed: outputs before this one have happened.
+    Crashed,
 }

@@ -6,9 +6,9 @@
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, Latency, RelayAuth, Request};
+use flamingo_core::protocol::{AcceptList, Capacity, DecisionList, Decline, EpochEnd, Latency, RelayAuth, Request};
 use flamingo_core::signal::LoadFields;
-use flamingo_core::{Digest, Round, ValidatorId};
+use flamingo_core::{Digest, Epoch, Round, SignatureBytes, ValidatorId};
 
 use super::smallbank::Operation;
 use crate::sim::net::Micros;
@@ -137,11 +137,15 @@ pub struct HeaderBody {
     pub decisions: Option<DecisionList>,
     pub acceptances: Option<AcceptList>,
     pub declines: Vec<Decline>,
+    /// The author's clock has passed the end of this epoch.
+    pub epoch_over: Option<Epoch>,
+    pub epoch_end: Option<Rc<EpochEnd>>,
 }
 
 impl Header {
     pub fn new(author: ValidatorId, round: Round, body: HeaderBody) -> Self {
-        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines } = &body;
+        let HeaderBody { parents, payload, load, capacity, decisions, acceptances, declines, epoch_over, epoch_end } =
+            &body;
         let mut hasher = Hasher::new(Domain("committee/header"));
         hasher.u16(author.0).u64(round.0).u64(parents.len() as u64);
         for parent in parents {
@@ -158,6 +162,8 @@ impl Header {
             capacity.map(|capacity| encoded(|out| capacity.encode(out))),
             decisions.as_ref().map(|list| encoded(|out| list.encode(out))),
             acceptances.as_ref().map(|list| encoded(|out| list.encode(out))),
+            epoch_over.map(|epoch| epoch.0.to_le_bytes().to_vec()),
+            epoch_end.as_ref().map(|end| encoded(|out| end.encode(out))),
         ];
         for record in &records {
             hasher.u16(u16::from(record.is_some()));
@@ -225,6 +231,11 @@ pub enum Message {
         header: Digest,
     },
     Certificate(Rc<Certificate>),
+    /// The sender's signature under the end of its epoch.
+    EndShare {
+        content: EpochEnd,
+        signature: SignatureBytes,
+    },
 }
 
 impl Message {
@@ -242,6 +253,9 @@ impl Message {
             Self::Header(header) => header.wire_bytes(),
             Self::Vote { .. } => FRAME_BYTES + DIGEST_BYTES + SIGNATURE_BYTES,
             Self::Certificate(certificate) => certificate.wire_bytes(),
+            Self::EndShare { content, .. } => {
+                FRAME_BYTES + SIGNATURE_BYTES + encoded(|out| content.encode(out)).len() as u64
+            }
         }
     }
 }

@@ -3,20 +3,24 @@
 //! shared with another node but immutable messages.
 //!
 //! What a real host does and this one leaves out: channels are taken as authenticated, so headers, votes and
-//! acknowledgments bear no signatures of their own (their bytes are charged all the same); nothing is lost on the way,
-//! so nothing is asked for again; and nothing is written to a disk.
+//! acknowledgments bear no signatures of their own (their bytes are charged all the same); the driver
+//! sends again what a node that was down has missed, so nothing is asked for; and the disk is what a node keeps when it
+//! [crashes](Node::crash).
 
 mod batches;
+mod closing;
 pub mod consensus;
 mod dag;
 pub mod executor;
 pub mod fault;
+mod history;
 mod io;
 pub mod message;
-mod parts;
+pub mod parts;
 mod primary;
 mod relay;
 pub mod replica;
+mod restart;
 pub mod smallbank;
 mod vote;
 mod worker;
@@ -24,24 +28,27 @@ mod worker;
 use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
-use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable};
-use flamingo_core::signal::{CertificateView, LoadFieldsBuilder};
-use flamingo_core::{Balancer, ValidatorId};
+use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable, SigningRecord};
+use flamingo_core::signal::LoadFieldsBuilder;
+use flamingo_core::{Balancer, Epoch, ValidatorId};
 
 pub use io::{Input, Output};
 pub use message::Lane;
 pub use parts::{Parts, Shared};
+pub use restart::Disk;
 pub use worker::{Refused, Worker};
 
-use crate::scheme::Scheme;
+use crate::scheme::{Key, Scheme};
 use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
+use closing::Signing;
 use consensus::Consensus;
 use executor::Executor;
 use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
+use parts::Readers;
 use primary::{OwnHeader, Primary};
-use replica::{Checkpoint, Replica};
+use replica::{Applied, Checkpoint, Replica};
 use worker::Available;
 
 /// One validator.
@@ -58,34 +65,50 @@ pub struct Node {
     unchecked: Vec<Rc<Header>>,
     /// Stored by a quorum, waiting for a header.
     available: Vec<Available>,
-    /// Declared in the first header.
+    /// To be declared in the next header: the epoch's first.
     capacity: Option<Capacity>,
     writable: bool,
     relays: Option<RelayTable<Scheme>>,
+    signing: Signing,
+    /// The newest anchor that decisions may have left for.
+    decided: Option<SigningRecord>,
+    /// Restarts so far.
+    lives: u64,
+    key: Key,
+    /// By epoch.
+    capacities_utps: Vec<u64>,
     faults: Faults,
     deltas: Vec<AssignmentDelta>,
 }
 
 impl Node {
     pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
-        let Parts { worker, ledger, next_index, executor, balancer, capacity, relays, faults } = parts;
-        Self {
+        let Parts { mut ledger, next_index, executor, key, capacities_utps, faults, keeps_history } = parts;
+        let Readers { table, balancer, relays } = shared.readers(me, &mut ledger);
+        let mut node = Self {
             me,
             primary: Primary::new(me, shared.committee.len()),
             consensus: Consensus::new(shared.leader_seed, shared.params.get().gc_depth),
+            worker: Worker::new(me, table, shared.batch_bytes, 0),
+            replica: Replica::new(me, Rc::clone(&shared), ledger, next_index, executor, keeps_history),
             shared,
-            worker,
-            replica: Replica::new(me, ledger, next_index, executor),
             balancer,
             batches: BatchStore::default(),
             unchecked: Vec::new(),
             available: Vec::new(),
-            capacity: Some(capacity),
+            capacity: None,
             writable: true,
             relays,
+            signing: Signing::default(),
+            decided: None,
+            lives: 0,
+            key,
+            capacities_utps,
             faults,
             deltas: Vec::new(),
-        }
+        };
+        node.capacity = node.declared(node.epoch());
+        node
     }
 
     /// Takes one input at `now`; appends what follows from it to `outputs`, in order.
@@ -106,6 +129,16 @@ impl Node {
     pub fn wake_at(&self) -> Option<Micros> {
         let header = self.primary.next_round(&self.shared.committee).map(|_| self.primary.wake_at());
         [self.worker.wake_at(), header].into_iter().flatten().min()
+    }
+
+    /// The epoch of the ledger.
+    pub fn epoch(&self) -> Epoch {
+        self.replica.epoch()
+    }
+
+    /// From now on the node crashes as soon as an anchor it decides at is durable, and before the decisions are.
+    pub fn crash_deciding(&mut self) {
+        self.faults.crashes_deciding = true;
     }
 
     pub fn sub_dags(&self) -> u64 {
@@ -152,6 +185,7 @@ impl Node {
                 self.certificate(now, certificate, outputs);
             }
             Message::Certificate(_) => {}
+            Message::EndShare { content, signature } => self.end_share(from, content, signature),
         }
     }
 
@@ -193,15 +227,7 @@ impl Node {
     }
 
     fn entered(&mut self, certificate: &Certificate) {
-        let Header { author, round, body, .. } = &*certificate.header;
-        // Nothing repeats: a worker's table takes each (account, nonce) once. What the window makes of the certificate
-        // (late, a duplicate, too old) shows in the signals.
-        let _ = self.balancer.certificate(CertificateView {
-            author: *author,
-            round: *round,
-            load: &body.load,
-            repeated: &[],
-        });
+        self.observe(certificate);
         let committed = self.consensus.certificate(certificate, self.primary.dag(), &self.shared.committee);
         for sub_dag in committed {
             let own = sub_dag.certificates.iter().filter(|certificate| certificate.header.author == self.me);
@@ -218,7 +244,8 @@ impl Node {
     fn propose_again(&mut self, abandoned: OwnHeader) {
         let OwnHeader { header, payload, .. } = abandoned;
         self.available.extend(payload);
-        self.capacity = self.capacity.or(header.body.capacity);
+        let epoch = self.epoch();
+        self.capacity = self.capacity.or_else(|| header.body.capacity.filter(|capacity| capacity.epoch == epoch));
         if let Some(list) = &header.body.acceptances {
             self.balancer.accept_list_lost(list);
         }
@@ -226,22 +253,26 @@ impl Node {
 
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        while let Some(own) = self.replica.apply_next(now, &mut self.batches) {
+        while let Some(Applied { own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches) {
+            own.iter().for_each(|own| self.worker.release_void(own));
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
+            if handed_over {
+                self.begin_epoch(outputs);
+                continue;
+            }
             self.assignments(outputs);
             self.settle(&committed);
+            if closed {
+                self.sign_end(outputs);
+            }
         }
     }
 
     /// Tells worker, balancer and clients what the ledger changed.
     fn assignments(&mut self, outputs: &mut Vec<Output>) {
-        self.deltas.extend(self.replica.ledger().drain_deltas());
-        for delta in self.deltas.drain(..) {
-            self.worker.assignment(&delta);
-            let _ = self.relays.as_mut().map(|door| door.apply(&delta));
-            let status = self.balancer.delta(&delta);
-            debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
+        let deltas = self.follow();
+        for delta in &deltas {
             match delta.change {
                 Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
                 Change::EvidenceExpired { to, excluded, .. } => outputs.push(Output::Expired { to, excluded }),
@@ -249,14 +280,30 @@ impl Node {
                 _ => {}
             }
         }
+        self.deltas = deltas;
         let mut refused = Vec::new();
         self.worker.purge(&mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
     }
 
+    /// Tells worker, door and balancer what the ledger changed; returns it.
+    fn follow(&mut self) -> Vec<AssignmentDelta> {
+        let mut deltas = std::mem::take(&mut self.deltas);
+        deltas.clear();
+        deltas.extend(self.replica.ledger().drain_deltas());
+        for delta in &deltas {
+            self.worker.assignment(delta);
+            let _ = self.relays.as_mut().map(|door| door.apply(delta));
+            let status = self.balancer.delta(delta);
+            debug_assert_eq!(status, DeltaStatus::Taken, "the ledger's stream has no gaps");
+        }
+        deltas
+    }
+
     /// Hands the next batch to the egress when that is free.
     fn broadcast_batch(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        if !self.writable {
+        // After the epoch's last sub-DAG nothing in a batch could take effect.
+        if !self.writable || self.replica.is_closed() {
             return;
         }
         if let Some(batch) = self.worker.send_next(now) {
@@ -272,6 +319,15 @@ impl Node {
             return;
         }
         let Some(round) = self.primary.next_round(&self.shared.committee) else { return };
+        let epoch = self.epoch();
+        let decisions = self.balancer.take_decision_list().filter(|_| !self.replica.is_closed());
+        if let Some(list) = &decisions {
+            self.decided = Some(SigningRecord { epoch, anchor: list.anchor() });
+            if std::mem::take(&mut self.faults.crashes_deciding) {
+                outputs.push(Output::Crashed);
+                return;
+            }
+        }
 
         let due = self.balancer.take_accept_list();
         let declines = match (&mut self.faults.accepts, &due) {
@@ -289,9 +345,11 @@ impl Node {
             payload: available.iter().map(|available| available.batch.digest).collect(),
             load: load.finish(self.me, round, now, self.replica.head(), &self.shared.params),
             capacity: self.capacity.take(),
-            decisions: self.balancer.take_decision_list(),
+            decisions,
             acceptances,
             declines,
+            epoch_over: self.shared.is_over(epoch, now).then_some(epoch),
+            epoch_end: self.signing.end.take(),
         };
         let header = self.primary.propose(now, round, body, available);
         let claimed = self.batches.claim(&header, self.consensus.floor());

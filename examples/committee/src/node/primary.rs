@@ -52,6 +52,21 @@ impl Primary {
         }
     }
 
+    /// After a crash: votes gathered and timers are gone, what was proposed is not.
+    pub fn restart(mut self) -> Self {
+        let (dag, me) = (&self.dag, self.me);
+        let uncertified = self.own.values_mut().filter(|own| dag.get(own.header.vertex()).is_none());
+        uncertified.for_each(|own| own.voters = vec![me]);
+        self.proposed_at = 0;
+        self
+    }
+
+    /// This node's headers that have no certificate here.
+    pub fn uncertified(&self) -> Vec<Rc<Header>> {
+        let own = self.own.values().map(|own| &own.header);
+        own.filter(|header| self.dag.get(header.vertex()).is_none()).map(Rc::clone).collect()
+    }
+
     pub fn dag(&self) -> &Dag {
         &self.dag
     }
@@ -156,6 +171,8 @@ mod tests {
             decisions: None,
             acceptances: None,
             declines: vec![],
+            epoch_over: None,
+            epoch_end: None,
         };
         primary.propose(0, Round(round), body, Vec::new())
     }

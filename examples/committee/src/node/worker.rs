@@ -8,11 +8,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Verdict};
+use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Outcome, Reason, Verdict};
 use flamingo_core::signal::{BatchLoad, WorkerMeter};
-use flamingo_core::{AccountId, Committee, Digest, ValidatorId};
+use flamingo_core::{AccountId, Committee, Digest, Epoch, ValidatorId};
 
 use super::message::{Batch, Contents, RelayCopy, TRANSACTION_BYTES, Transaction};
+use super::replica::CommittedBatch;
 use crate::scheme::Scheme;
 use crate::sim::net::Micros;
 
@@ -62,7 +63,8 @@ struct InFlight {
 }
 
 impl Worker {
-    pub fn new(me: ValidatorId, table: AdmissionTable<Scheme>, batch_bytes: u64) -> Self {
+    /// Its batches are numbered from `first` on.
+    pub fn new(me: ValidatorId, table: AdmissionTable<Scheme>, batch_bytes: u64, first: u64) -> Self {
         Self {
             me,
             table,
@@ -73,7 +75,7 @@ impl Worker {
             waiting: VecDeque::new(),
             in_flight: BTreeMap::new(),
             leaving: BTreeMap::new(),
-            sent: 0,
+            sent: first,
         }
     }
 
@@ -167,6 +169,28 @@ impl Worker {
     pub fn assignment(&mut self, delta: &AssignmentDelta) {
         let purge = self.table.apply(delta).purge;
         self.leaving.extend(purge.map(|moved| (moved.account, moved)));
+    }
+
+    /// What committed after its epoch's last sub-DAG was not done, and its client sends it again.
+    pub fn release_void(&mut self, committed: &CommittedBatch) {
+        for (transaction, outcome) in committed.batch.contents.transactions.iter().zip(&committed.outcomes) {
+            if *outcome == Outcome::NoOp(Reason::EpochOver) {
+                self.table.release(transaction.request.account, transaction.request.nonce);
+            }
+        }
+    }
+
+    /// An epoch begins, with `table`. What is not sent yet is signed for the one before: requests go back, copies and
+    /// records go.
+    pub fn begin_epoch(&mut self, table: AdmissionTable<Scheme>, refused: &mut Vec<Refused>, epoch: Epoch) {
+        self.table = table;
+        self.leaving.clear();
+        let open = std::mem::take(&mut self.open);
+        let unsent = self.waiting.drain(..).map(|waiting| waiting.contents).chain([open]);
+        let verdict = Verdict::WrongEpoch { expected: epoch };
+        refused.extend(
+            unsent.flat_map(|contents| contents.transactions).map(|transaction| Refused { transaction, verdict }),
+        );
     }
 
     /// Takes the requests of accounts that left out of every batch not yet sent.

@@ -124,6 +124,7 @@ mod tests {
         let text: Vec<&str> = example.lines().map(uncomment).collect();
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
         assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 2));
+        assert_eq!((scenario.restarts.len(), scenario.epoch_ends_s.len()), (2, 2));
     }
 
     #[test]

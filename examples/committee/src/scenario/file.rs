@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::{FileCensor, FileReceiver};
+use super::restart::FileRestart;
 use super::{CorruptWrite, Phase, Scenario, Slow};
 
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -51,6 +52,10 @@ struct File {
     censor: Vec<FileCensor>,
     #[serde(default)]
     receiver: Vec<FileReceiver>,
+    #[serde(default)]
+    restart: Vec<FileRestart>,
+    #[serde(default)]
+    epoch_ends: Vec<Spanned<u64>>,
 }
 
 #[derive(Deserialize)]
@@ -110,6 +115,8 @@ impl Scenario {
             corrupt: check.corrupt(&raw.corrupt_write, validators, seconds)?,
             censors: check.censors(&raw.censor, validators, seconds)?,
             receivers: check.receivers(&raw.receiver, validators)?,
+            restarts: check.restarts(&raw.restart, validators, seconds)?,
+            epoch_ends_s: check.epoch_ends(&raw.epoch_ends, seconds)?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Answers, Censor, FaultyReceiver, Phase, Scenario, Slow};
+use super::{Answers, Censor, FaultyReceiver, Phase, Restart, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 17] = [
     "balanced",
     "skew60",
     "skew90",
@@ -19,6 +19,8 @@ pub const NAMES: [&str; 15] = [
     "receiver-silent",
     "receiver-late",
     "receiver-decline",
+    "restart",
+    "epoch",
 ];
 
 const SWITCH_S: u64 = 60;
@@ -48,6 +50,8 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         corrupt: Vec::new(),
         censors: Vec::new(),
         receivers: Vec::new(),
+        restarts: Vec::new(),
+        epoch_ends_s: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
     // With three validators for the load of four what has queued up drains slowly.
@@ -86,6 +90,14 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             censors: vec![Censor { validator: validators.saturating_sub(1), percent: 10, at_s: switch_s }],
             ..base
         },
+        // The hot validator, between its second wave and its third: it has the longest queue to lose, most of the clients,
+        // and decisions of its own at every anchor.
+        "restart" => Scenario {
+            phases: vec![even, skew(90)],
+            restarts: vec![Restart { validator: 0, at_s: switch_s + 30, down_s: 10, deciding: false, loses: None }],
+            ..base
+        },
+        "epoch" => Scenario { phases: vec![even, skew(90)], epoch_ends_s: vec![switch_s + 200], ..base },
         "receiver-silent" => receiver(Answers::Never),
         "receiver-late" => receiver(Answers::Late(LATE_ROUNDS)),
         "receiver-decline" => receiver(Answers::Declines),

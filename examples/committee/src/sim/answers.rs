@@ -7,10 +7,16 @@ use crate::node::message::Transaction;
 /// Answers to clients that one step of a node caused, by region.
 pub struct Answers(pub Vec<RegionAnswers>);
 
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RegionAnswers {
     pub answered: Vec<(AccountId, Nonce)>,
     pub again: Vec<Transaction>,
+}
+
+impl RegionAnswers {
+    pub fn is_empty(&self) -> bool {
+        self.answered.is_empty() && self.again.is_empty()
+    }
 }
 
 impl Answers {

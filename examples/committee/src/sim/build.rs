@@ -4,21 +4,18 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
 use flamingo_core::hash::{Domain, Hasher};
-use flamingo_core::policy::{CappedShedding, MigrationPolicy, NeverMigrate};
-use flamingo_core::protocol::{
-    Admission, AdmissionTable, AdmitAll, Capacity, Carrier, FallbackSet, HomeRule, Latency, LatencyEntry, LedgerConfig,
-    LogIndex, MigrationLedger, Object, RelayTable,
-};
-use flamingo_core::rank::KeyedHash;
+use flamingo_core::protocol::{Admission, Carrier, HomeRule, Latency, LatencyEntry, LogIndex, MigrationLedger, Object};
 use flamingo_core::{
-    AccountId, Balancer, Committee, CommitteeError, Digest, Epoch, EpochSeed, LeaderRound, Member, Params, ParamsError,
-    RawParams, Round, SignatureBytes, ValidatorId,
+    AccountId, Committee, CommitteeError, Digest, LeaderRound, Member, Params, ParamsError, RawParams, Round,
+    SignatureBytes, ValidatorId,
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
 
 use super::client::{Clients, Relaying};
+use super::decided::Decided;
 use super::metrics::Metrics;
 use super::net::{Egress, Micros, Uplink};
+use super::process::{Life, Process};
 use super::timer::Timers;
 use super::workload::Arrivals;
 use super::{Event, World};
@@ -26,11 +23,11 @@ use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
 use crate::node::fault::{Accepts, Censor, Decliner, Faults};
 use crate::node::message::Transaction;
-use crate::node::{Node, Parts, Shared, Worker};
+use crate::node::parts::{FIRST_EPOCH, RegionHome};
+use crate::node::{Node, Parts, Shared};
 use crate::scenario::{Answers, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
-const EPOCH: Epoch = Epoch(1);
 /// What clients take a round to last: their timer is so many of them.
 const ROUND_US: Micros = 250_000;
 /// Clients publish their latencies over the first seconds, so many accounts of a region a tick.
@@ -94,7 +91,8 @@ impl Region {
             latency_us: if ValidatorId(validator) == self.home() { 0 } else { REMOTE_LATENCY_US },
         };
         let entries = (0..self.validators).map(entry).collect();
-        let record = Latency::new(EPOCH, account, 1, entries, SignatureBytes([0; 64])).expect("in validator order");
+        let record = Latency::new(self.clients.current_epoch(), account, 1, entries, SignatureBytes([0; 64]))
+            .expect("in validator order");
         match self.scheme {
             Scheme::Unsigned => record,
             Scheme::Ed25519 => {
@@ -125,14 +123,21 @@ impl World {
             uplinks: (0..validators).map(|v| builder.uplink(v)).collect(),
             metrics: Metrics::new(config.scenario.seconds),
             silent: false,
-            faults_due: config.scenario.corrupt.len(),
-            nodes,
+            faults_due: config.scenario.faults(),
+            lives: vec![Life::default(); nodes.len()],
+            deciding: vec![None; nodes.len()],
+            unsent: Vec::new(),
+            decided: Decided::default(),
+            nodes: nodes.into_iter().map(|node| Process::Up(Box::new(node))).collect(),
             regions,
             config,
         };
         for corrupt in world.config.scenario.corrupt.clone() {
             let event = Event::Corrupt { node: ValidatorId(corrupt.validator) };
             world.schedule(corrupt.at_s * 1_000_000, event);
+        }
+        for restart in world.config.scenario.restarts.clone() {
+            world.schedule(restart.at_s * 1_000_000, Event::Crash(restart));
         }
         for region in 0..world.regions.len() {
             world.schedule(0, Event::Tick { region });
@@ -142,24 +147,11 @@ impl World {
     }
 }
 
-/// The benchmark's homes: contiguous ranges of accounts, one per validator.
-#[derive(Clone, Copy, Debug)]
-struct RegionHome {
-    accounts: u64,
-}
-
-impl HomeRule for RegionHome {
-    fn home(&self, account: AccountId, _: &Committee) -> ValidatorId {
-        ValidatorId((account.0 / self.accounts) as u16)
-    }
-}
-
 /// What all parts of one committee are made from.
 struct Builder<'a> {
     config: &'a RunConfig,
     shared: Rc<Shared>,
     scheme: Scheme,
-    seed: EpochSeed,
     accounts_per_region: u64,
 }
 
@@ -171,14 +163,13 @@ impl<'a> Builder<'a> {
             key: Key::derive(scheme, config.seed, "validator", u64::from(v)).public(),
             stake: config.scenario.stakes.get(usize::from(v)).copied().unwrap_or(1),
         };
-        let committee = Committee::new(EPOCH, (0..validators).map(member).collect(), &scheme)?;
+        let committee = Committee::new(FIRST_EPOCH, (0..validators).map(member).collect(), &scheme)?;
         let accounts = frame::ACCOUNTS / config.scale.0;
         let accounts_per_region = accounts / u64::from(validators);
         if accounts_per_region < LEAST_ACCOUNTS {
             return Err(BuildError::TooFewAccounts { validators, accounts });
         }
         let ids = (0..accounts_per_region * u64::from(validators)).map(AccountId);
-        let randomness = digest_of(config.seed, "randomness");
         let shared = Shared {
             params: params(config)?,
             leader_seed: digest_of(config.seed, "leader"),
@@ -186,63 +177,42 @@ impl<'a> Builder<'a> {
             scheme,
             account_keys: ids.map(|account| account_key(scheme, config.seed, account).public()).collect(),
             committee,
+            accounts_per_region,
+            randomness: digest_of(config.seed, "randomness"),
+            policy: config.policy,
+            relaying: config.scenario.has_timers(),
+            epoch_ends: config.scenario.epoch_ends_s.iter().map(|end_s| end_s * 1_000_000).collect(),
         };
-        let seed = EpochSeed::derive(EPOCH, &shared.committee.digest(), &randomness.0);
-        Ok(Self { config, shared: Rc::new(shared), scheme, seed, accounts_per_region })
+        Ok(Self { config, shared: Rc::new(shared), scheme, accounts_per_region })
     }
 
     fn node(&self, me: ValidatorId) -> Result<Node, BuildError> {
-        let Shared { committee, params, batch_bytes, .. } = &*self.shared;
-        let (mut ledger, next_index) = self.genesis();
-        let mut worker =
-            Worker::new(me, AdmissionTable::new(me, EPOCH, params, self.scheme, self.lookup()), *batch_bytes);
-        let mut balancer = Balancer::new(me, committee, params, self.policy(), self.lookup());
-        let mut relays = self.relays(me);
-        for delta in ledger.drain_deltas() {
-            worker.assignment(&delta);
-            let _ = relays.as_mut().map(|door| door.apply(&delta));
-            let _ = balancer.delta(&delta);
-        }
+        let (ledger, next_index) = self.genesis();
+        let scenario = &self.config.scenario;
         let parts = Parts {
-            worker,
             ledger,
             next_index,
             executor: self.executor(me)?,
-            balancer,
-            relays,
+            key: self.key(me),
+            capacities_utps: (0..=scenario.epoch_ends_s.len()).map(|epoch| self.capacity_utps(me, epoch)).collect(),
             faults: self.faults(me),
-            capacity: Capacity { epoch: EPOCH, capacity_utps: self.capacity_utps(me) },
+            keeps_history: scenario.restarts.iter().any(|restart| restart.validator == me.0),
         };
         Ok(Node::new(me, Rc::clone(&self.shared), parts))
     }
 
     /// A ledger that has applied the genesis sub-DAG: every account admitted, homed to its region's validator.
     fn genesis(&self) -> (MigrationLedger<Scheme>, u64) {
-        let Shared { committee, params, .. } = &*self.shared;
-        let per_region = self.accounts_per_region;
-        let home = RegionHome { accounts: per_region };
-        let config = LedgerConfig::new(committee.clone(), params.clone(), self.scheme, &self.seed, AdmitAll);
-        let mut ledger = MigrationLedger::new(config.with_home(home));
+        let home = RegionHome { accounts: self.accounts_per_region };
+        let mut ledger = MigrationLedger::new(self.shared.ledger(FIRST_EPOCH));
         let _ = ledger.begin(LeaderRound(0));
         for (index, key) in (0..).zip(&self.shared.account_keys) {
             let account = AccountId(index);
-            let admission = Admission { epoch: EPOCH, account, key: *key, credential: SignatureBytes([0; 64]) };
-            let carrier = Carrier { author: home.home(account, committee), round: Round(0) };
+            let admission = Admission { epoch: FIRST_EPOCH, account, key: *key, credential: SignatureBytes([0; 64]) };
+            let carrier = Carrier { author: home.home(account, &self.shared.committee), round: Round(0) };
             let _ = ledger.apply(LogIndex(index), carrier, Object::Admission(&admission));
         }
         (ledger, self.shared.account_keys.len() as u64)
-    }
-
-    /// Account ids are the benchmark's own here: a look-up key from the public seed will do.
-    fn lookup(&self) -> KeyedHash {
-        KeyedHash::new(&self.seed, Domain("committee/lookup"))
-    }
-
-    fn policy(&self) -> Box<dyn MigrationPolicy> {
-        match self.config.policy {
-            PolicyName::None => Box::new(NeverMigrate),
-            _ => Box::new(CappedShedding::new(&self.shared.params, &self.seed)),
-        }
     }
 
     fn executor(&self, me: ValidatorId) -> Result<Executor, BuildError> {
@@ -280,8 +250,9 @@ impl<'a> Builder<'a> {
             rate_utps: self.config.scenario.rate_tps * 1_000_000 / self.config.scale.0,
             validators: self.config.scenario.validators,
             arrivals: Arrivals::new(first, self.accounts_per_region, seed),
-            clients: Clients::new(self.scheme, self.config.seed, EPOCH, window, first, homes)
-                .with_relays(self.relaying()),
+            clients: Clients::new(self.scheme, self.config.seed, FIRST_EPOCH, window, first, homes)
+                .with_relays(self.relaying())
+                .remembering(!self.config.scenario.restarts.is_empty()),
             published: 0,
             scheme: self.scheme,
             seed: self.config.seed,
@@ -291,16 +262,9 @@ impl<'a> Builder<'a> {
     /// Timers only where a validator leaves requests unanswered: under overload they would run out for nothing.
     fn relaying(&self) -> Option<Relaying> {
         let length = self.shared.params.get().client_timer_rounds * ROUND_US;
-        let relays = FallbackSet::new(&self.seed, &self.shared.params);
+        let relays = self.shared.fallback(FIRST_EPOCH);
         let relaying = || Relaying { timers: Timers::new(length), relays, shared: Rc::clone(&self.shared) };
         self.config.scenario.has_timers().then(relaying)
-    }
-
-    fn relays(&self, me: ValidatorId) -> Option<RelayTable<Scheme>> {
-        let Shared { committee, params, scheme, .. } = &*self.shared;
-        let relays = FallbackSet::new(&self.seed, params);
-        let door = || RelayTable::new(me, committee.clone(), params, *scheme, relays, self.lookup());
-        self.config.scenario.has_timers().then(door)
     }
 
     fn faults(&self, me: ValidatorId) -> Faults {
@@ -317,11 +281,11 @@ impl<'a> Builder<'a> {
             Some(Answers::Never) => Accepts::Never,
             Some(Answers::Late(rounds)) => Accepts::Late { rounds, held: VecDeque::new() },
             Some(Answers::Declines) => {
-                let key = Key::derive(self.scheme, self.config.seed, "validator", u64::from(me.0));
+                let key = self.key(me);
                 Accepts::Declines(Decliner::new(key))
             }
         };
-        Faults { censor, accepts }
+        Faults { censor, accepts, ..Faults::default() }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {
@@ -329,8 +293,12 @@ impl<'a> Builder<'a> {
         Uplink { primary: Egress::new(primary), worker: Egress::new(self.worker_bps(validator)) }
     }
 
-    /// What the validator declares: its own bandwidth's worth.
-    fn capacity_utps(&self, validator: ValidatorId) -> u64 {
+    fn key(&self, validator: ValidatorId) -> Key {
+        Key::derive(self.scheme, self.config.seed, "validator", u64::from(validator.0))
+    }
+
+    /// What the validator declares in the run's epochs, counted from 0: its own bandwidth's worth.
+    fn capacity_utps(&self, validator: ValidatorId, _epoch: usize) -> u64 {
         frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
     }
 

@@ -25,6 +25,8 @@ pub struct Clients {
     first: u64,
     accounts: Vec<Account>,
     relaying: Option<Relaying>,
+    /// Every request without an answer, where validators crash.
+    unanswered: Option<BTreeMap<(AccountId, Nonce), Transaction>>,
 }
 
 /// What clients need that do not wait for their assignee for ever.
@@ -58,7 +60,13 @@ impl Clients {
             first: first.0,
             accounts: homes.into_iter().map(account).collect(),
             relaying: None,
+            unanswered: None,
         }
+    }
+
+    /// The same clients, which remember what has no answer.
+    pub fn remembering(self, remember: bool) -> Self {
+        Self { unanswered: remember.then(BTreeMap::new), ..self }
     }
 
     /// The same clients, with timers.
@@ -76,6 +84,9 @@ impl Clients {
     pub fn answered(&mut self, now: Micros, account: AccountId, nonce: Nonce, out: &mut Vec<Transaction>) {
         if let Some(relaying) = &mut self.relaying {
             relaying.timers.answered(account, nonce);
+        }
+        if let Some(unanswered) = &mut self.unanswered {
+            unanswered.remove(&(account, nonce));
         }
         let slot = self.slot(account);
         if nonce.0 >= slot.base {
@@ -119,9 +130,41 @@ impl Clients {
         self.relaying.as_ref().and_then(|relaying| relaying.timers.oldest_submitted())
     }
 
-    /// The committed log moved `account`.
-    pub fn moved(&mut self, account: AccountId, to: ValidatorId) {
-        self.slot(account).assigned = to;
+    /// The committed log moved `account`; returns from where.
+    pub fn moved(&mut self, account: AccountId, to: ValidatorId) -> ValidatorId {
+        std::mem::replace(&mut self.slot(account).assigned, to)
+    }
+
+    /// The epoch that requests are signed for.
+    pub fn current_epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// A validator says which epoch it is.
+    pub fn epoch(&mut self, epoch: Epoch) {
+        if epoch > self.epoch {
+            self.epoch = epoch;
+            if let Some(Relaying { relays, shared, .. }) = &mut self.relaying {
+                *relays = shared.fallback(epoch);
+            }
+        }
+    }
+
+    /// `validator` is back and may know nothing of what it was sent: what it has not answered, to be sent again. Clients
+    /// are many, so the order is that in which they made the requests.
+    pub fn unanswered_by(&mut self, now: Micros, validator: ValidatorId) -> Vec<Transaction> {
+        let all = self.unanswered.iter().flat_map(BTreeMap::values);
+        let mut lost: Vec<_> = all.filter(|open| open.request.named == validator).cloned().collect();
+        lost.sort_by_key(|open| open.submitted);
+        lost.into_iter().map(|open| self.again(now, open)).collect()
+    }
+
+    /// The same of one account.
+    pub fn unanswered_of(&mut self, now: Micros, account: AccountId, validator: ValidatorId) -> Vec<Transaction> {
+        let of_account = (account, Nonce(0))..=(account, Nonce(u64::MAX));
+        let all = self.unanswered.iter().flat_map(|all| all.range(of_account.clone())).map(|(_, open)| open);
+        let lost: Vec<_> = all.filter(|open| open.request.named == validator).cloned().collect();
+        lost.into_iter().map(|open| self.again(now, open)).collect()
     }
 
     fn send_held(&mut self, now: Micros, account: AccountId, out: &mut Vec<Transaction>) {
@@ -165,6 +208,9 @@ impl Clients {
         let transaction = Transaction { request, operation, submitted };
         if let Some(relaying) = &mut self.relaying {
             relaying.timers.set(now, &transaction);
+        }
+        if let Some(unanswered) = &mut self.unanswered {
+            unanswered.insert((account, nonce), transaction.clone());
         }
         transaction
     }

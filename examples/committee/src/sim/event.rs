@@ -1,9 +1,12 @@
 //! What happens in virtual time, and in which order.
 
-use flamingo_core::{AccountId, Nonce, ValidatorId};
+use flamingo_core::{Epoch, ValidatorId};
 
+use super::answers::RegionAnswers;
 use super::net::Micros;
+use super::process::Departure;
 use crate::node::message::{Message, RelayCopy, Transaction};
+use crate::scenario::Restart;
 
 #[derive(Debug)]
 pub struct Scheduled {
@@ -30,21 +33,28 @@ pub enum Event {
     /// Answers reach a region.
     Answer {
         region: usize,
-        answered: Vec<(AccountId, Nonce)>,
-        again: Vec<Transaction>,
+        /// The validator's.
+        epoch: Option<Epoch>,
+        answers: RegionAnswers,
     },
     Deliver {
         to: ValidatorId,
         from: ValidatorId,
         message: Message,
+        departure: Departure,
     },
     Writable {
         node: ValidatorId,
+        life: u32,
     },
     Wake {
         node: ValidatorId,
     },
     Corrupt {
+        node: ValidatorId,
+    },
+    Crash(Restart),
+    Restart {
         node: ValidatorId,
     },
 }

@@ -48,6 +48,16 @@ pub struct Received {
     pub declined: u64,
 }
 
+/// A validator that crashed, and when it was back; times since the run began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restarted {
+    pub validator: u16,
+    pub down_us: Micros,
+    pub back_us: Option<Micros>,
+    /// Requests that its clients sent again, at this scale.
+    pub resubmitted: u64,
+}
+
 /// Collects during a run.
 #[derive(Debug)]
 pub struct Metrics {
@@ -56,6 +66,8 @@ pub struct Metrics {
     relayed: Relayed,
     receivers: std::collections::BTreeMap<ValidatorId, Received>,
     anchors: std::collections::BTreeSet<u64>,
+    restarts: Vec<Restarted>,
+    epochs: Vec<Micros>,
 }
 
 impl Metrics {
@@ -67,6 +79,8 @@ impl Metrics {
             relayed: Relayed::default(),
             receivers: Default::default(),
             anchors: Default::default(),
+            restarts: Vec::new(),
+            epochs: Vec::new(),
         }
     }
 
@@ -113,6 +127,37 @@ impl Metrics {
         if let Some(bin) = self.bin(at) {
             bin.migrations += 1;
         }
+    }
+
+    pub fn restarted(&mut self, restart: Restarted) {
+        self.restarts.push(restart);
+    }
+
+    pub fn back(&mut self, validator: u16, at: Micros) {
+        self.down(validator).into_iter().for_each(|restart| restart.back_us = Some(at));
+    }
+
+    pub fn resubmitted(&mut self, validator: u16, requests: u64) {
+        self.down(validator).into_iter().for_each(|restart| restart.resubmitted += requests);
+    }
+
+    fn down(&mut self, validator: u16) -> Option<&mut Restarted> {
+        self.restarts.iter_mut().rfind(|restart| restart.validator == validator)
+    }
+
+    /// Every crash, in order.
+    pub fn restarts(&self) -> &[Restarted] {
+        &self.restarts
+    }
+
+    /// The next epoch has begun.
+    pub fn epoch_began(&mut self, at: Micros) {
+        self.epochs.push(at);
+    }
+
+    /// When each epoch but the first began.
+    pub fn epochs(&self) -> &[Micros] {
+        &self.epochs
     }
 
     fn bin(&mut self, at: Micros) -> Option<&mut Sums> {

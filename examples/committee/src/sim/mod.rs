@@ -4,9 +4,11 @@
 mod answers;
 mod build;
 mod client;
+mod decided;
 mod event;
 pub mod metrics;
 pub mod net;
+mod process;
 mod timer;
 mod workload;
 
@@ -14,20 +16,24 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Nonce, ValidatorId};
+use flamingo_core::{AccountId, Epoch, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
 use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
 use crate::node::{Input, Node, Output, Refused};
+use crate::scenario::Restart;
 use answers::{Answers, RegionAnswers};
 use build::Region;
+use decided::Decided;
 use event::{Event, Scheduled};
 use metrics::Metrics;
 use net::{Micros, Uplink};
+use process::{Life, Process, Unsent};
 
 pub use build::BuildError;
+pub use decided::Contradiction;
 
 /// Clients make their requests in ticks of this length.
 const TICK_US: Micros = 10_000;
@@ -41,7 +47,12 @@ pub struct World {
     now: Micros,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
-    nodes: Vec<Node>,
+    nodes: Vec<Process>,
+    lives: Vec<Life>,
+    /// Nodes that crash when they decide next.
+    deciding: Vec<Option<Restart>>,
+    unsent: Vec<Unsent>,
+    decided: Decided,
     /// Per node: when its next wake-up is in the queue.
     wakes: Vec<Option<Micros>>,
     uplinks: Vec<Uplink>,
@@ -108,24 +119,30 @@ impl World {
 
     /// Whether a fault of the scenario has not happened: its time never came, or nothing was written after it.
     pub fn is_fault_pending(&mut self) -> bool {
-        self.faults_due > 0 || self.nodes.iter_mut().any(|node| node.executor().is_fault_pending())
+        self.faults_due > 0
+            || self.nodes.iter_mut().filter_map(Process::executor).any(|executor| executor.is_fault_pending())
+    }
+
+    /// A validator that signed two decisions about one account at one anchor.
+    pub fn contradiction(&self) -> Option<Contradiction> {
+        self.decided.contradiction()
     }
 
     /// Lets every replica reach the place in the log where the foremost one stands, clients silent from now on; then
     /// compares all replicas' roots there and at every checkpoint on the way.
     pub fn compare_roots(&mut self) -> Roots {
         self.silent = true;
-        let foremost = self.nodes.iter().map(Node::sub_dags).max().unwrap_or(0);
+        let foremost = self.nodes.iter().map(Process::sub_dags).max().unwrap_or(0);
         self.nodes.iter_mut().for_each(|node| node.checkpoint_at(foremost));
         let deadline = self.now + CATCH_UP_US;
-        while self.nodes.iter().any(|node| node.sub_dags() < foremost) {
+        while self.nodes.iter().any(|node| node.node().is_none() || node.sub_dags() < foremost) {
             match self.next_until(deadline) {
                 Some(event) => self.handle(event),
                 None => return Roots::OneIsBehind,
             }
         }
         let (first, others) = self.nodes.split_first().expect("a committee has validators");
-        let up_to_foremost = |node: &Node| -> Vec<Checkpoint> {
+        let up_to_foremost = |node: &Process| -> Vec<Checkpoint> {
             node.checkpoints().iter().copied().filter(|checkpoint| checkpoint.sub_dags <= foremost).collect()
         };
         let expected = up_to_foremost(first);
@@ -140,17 +157,24 @@ impl World {
             Event::Tick { region } => self.tick(region),
             Event::Arrive { at, transactions } => self.step(at, Input::Requests(transactions)),
             Event::Relay { at, copies } => self.step(at, Input::Relay(copies)),
-            Event::Answer { region, answered, again } => self.answer(region, answered, again),
-            Event::Deliver { to, from, message } => self.step(to, Input::Message { from, message }),
-            Event::Writable { node } => self.step(node, Input::Writable),
+            Event::Answer { region, epoch, answers } => self.answer(region, epoch, answers),
+            Event::Deliver { to, from, message, departure } => match self.arrives(from, to, departure) {
+                true => self.step(to, Input::Message { from, message }),
+                false => self.lost(from, to, message),
+            },
+            Event::Writable { node, life } if life == self.life(node) => self.step(node, Input::Writable),
+            Event::Writable { .. } => {}
             Event::Wake { node } => {
                 self.wakes[node.index()] = None;
                 self.step(node, Input::Wake);
             }
             Event::Corrupt { node } => {
                 self.faults_due -= 1;
-                self.nodes[node.index()].executor().corrupt_next_write(node);
+                let executor = self.nodes[node.index()].executor();
+                executor.into_iter().for_each(|executor| executor.corrupt_next_write(node));
             }
+            Event::Crash(restart) => self.crash_due(restart),
+            Event::Restart { node } => self.restart(node),
         }
     }
 
@@ -168,21 +192,23 @@ impl World {
         let mut sent = Vec::new();
         self.regions[region].tick(self.now, TICK_US, phase, &mut sent);
         let due = self.regions[region].clients.due(self.now, &mut sent);
-        self.send_requests(region, sent);
+        self.send_requests(region, sent, 0);
         for (relay, copies) in due {
             let at = self.now + distance(region, relay.index());
             self.schedule(at, Event::Relay { at: relay, copies });
         }
-        let records = self.regions[region].records();
-        if !records.is_empty() {
-            let home = ValidatorId(region as u16);
-            self.step(home, Input::Latencies(records));
+        let home = ValidatorId(region as u16);
+        if !self.is_down(home) {
+            let records = self.regions[region].records();
+            if !records.is_empty() {
+                self.step(home, Input::Latencies(records));
+            }
         }
         self.schedule(self.now + TICK_US, Event::Tick { region });
     }
 
-    /// Sends requests to the validators they name; a region is next to its own validator.
-    fn send_requests(&mut self, region: usize, transactions: Vec<Transaction>) {
+    /// Sends requests, `later` from now, to the validators they name; a region is next to its own validator.
+    fn send_requests(&mut self, region: usize, transactions: Vec<Transaction>, later: Micros) {
         let mut by_validator: Vec<Vec<Transaction>> = Vec::new();
         by_validator.resize_with(self.nodes.len(), Vec::new);
         for transaction in transactions {
@@ -191,48 +217,58 @@ impl World {
         for (validator, transactions) in by_validator.into_iter().enumerate() {
             if !transactions.is_empty() {
                 let at = ValidatorId(validator as u16);
-                self.schedule(self.now + distance(region, validator), Event::Arrive { at, transactions });
+                self.schedule(self.now + later + distance(region, validator), Event::Arrive { at, transactions });
             }
         }
     }
 
-    fn answer(&mut self, region: usize, answered: Vec<(AccountId, Nonce)>, again: Vec<Transaction>) {
+    fn answer(&mut self, region: usize, epoch: Option<Epoch>, answers: RegionAnswers) {
+        let RegionAnswers { answered, again } = answers;
         let mut sent = Vec::new();
         let (now, clients) = (self.now, &mut self.regions[region].clients);
+        epoch.into_iter().for_each(|epoch| clients.epoch(epoch));
         for (account, nonce) in answered {
             clients.answered(now, account, nonce, &mut sent);
         }
-        sent.extend(again.into_iter().map(|refused| clients.again(now, refused)));
-        self.send_requests(region, sent);
+        let again = again.into_iter().map(|refused| clients.again(now, refused)).collect();
+        // A validator that has yet to reach the clients' epoch is asked again a while later, not at once.
+        let is_behind = epoch.is_some_and(|epoch| epoch < clients.current_epoch());
+        let patience = if is_behind { frame::ROUND_TRIP_US } else { 0 };
+        self.send_requests(region, sent, 0);
+        self.send_requests(region, again, patience);
     }
 
+    /// A node that is down hears nothing. Its clients notice: they send again what it has not answered.
     fn step(&mut self, node: ValidatorId, input: Input) {
+        let Some(up) = self.nodes[node.index()].node_mut() else { return };
         let mut outputs = Vec::new();
-        self.nodes[node.index()].step(self.now, input, &mut outputs);
-        let mut answers = Answers::new(self.regions.len());
-        let mut broadcast = false;
-        for output in outputs {
-            broadcast |= matches!(output, Output::Send { message: Message::Batch(_), .. });
-            self.output(node, output, &mut answers);
-        }
-        for (region, RegionAnswers { answered, again }) in answers.0.into_iter().enumerate() {
-            if !answered.is_empty() || !again.is_empty() {
-                let at = self.now + distance(region, node.index());
-                self.schedule(at, Event::Answer { region, answered, again });
-            }
-        }
-        self.schedule_wakes(node, broadcast);
+        up.step(self.now, input, &mut outputs);
+        self.outputs(node, outputs);
     }
 
     fn output(&mut self, node: ValidatorId, output: Output, answers: &mut Answers) {
         match output {
-            Output::Send { to, message } => self.transmit(node, to, message),
+            Output::Send { to, message } => {
+                if let Message::Header(header) = &message {
+                    self.decided.sent(header);
+                }
+                self.transmit(node, to, message);
+            }
+            Output::Epoch(epoch) => {
+                self.regions[node.index()].clients.epoch(epoch);
+                if node == ValidatorId(0) {
+                    self.metrics.epoch_began(self.now);
+                    self.faults_due -= 1;
+                }
+            }
+            Output::Crashed => self.crashed(node),
             Output::Refused(refused) => self.send_back(refused, answers),
             Output::Committed(batch) => self.committed(batch, answers),
             Output::Moved { account, to, anchor } => {
                 let region = self.region_of(account);
                 if region == node.index() {
-                    self.regions[region].clients.moved(account, to);
+                    let from = self.regions[region].clients.moved(account, to);
+                    self.moved_from(region, account, from);
                 }
                 if node == ValidatorId(0) {
                     self.metrics.migrated(anchor.0, self.now);
@@ -252,12 +288,6 @@ impl World {
                 }
             }
         }
-    }
-
-    fn transmit(&mut self, from: ValidatorId, to: ValidatorId, message: Message) {
-        let egress = self.uplinks[from.index()].lane(message.lane());
-        let left = egress.send(self.now, message.wire_bytes());
-        self.schedule(left + ONE_WAY_US, Event::Deliver { to, from, message });
     }
 
     /// A request that was not sealed goes back to its client, unless a copy of it is on its way already.
@@ -304,9 +334,9 @@ impl World {
     fn schedule_wakes(&mut self, node: ValidatorId, broadcast: bool) {
         if broadcast {
             let empty = self.uplinks[node.index()].worker.empty_at();
-            self.schedule(empty, Event::Writable { node });
+            self.schedule(empty, Event::Writable { node, life: self.life(node) });
         }
-        let wanted = self.nodes[node.index()].wake_at().map(|at| at.max(self.now));
+        let wanted = self.nodes[node.index()].node().and_then(Node::wake_at).map(|at| at.max(self.now));
         let queued = self.wakes[node.index()];
         if let Some(at) = wanted.filter(|&at| queued.is_none_or(|queued| at < queued)) {
             self.wakes[node.index()] = Some(at);

@@ -26,6 +26,11 @@ impl Egress {
         self.empty_at()
     }
 
+    /// Drops what has not left.
+    pub fn clear(&mut self) {
+        self.empty_at_ns = 0;
+    }
+
     /// When the lane will be empty.
     pub fn empty_at(&self) -> Micros {
         self.empty_at_ns.div_ceil(1_000)
@@ -40,6 +45,12 @@ pub struct Uplink {
 }
 
 impl Uplink {
+    /// Drops what has not left.
+    pub fn clear(&mut self) {
+        self.primary.clear();
+        self.worker.clear();
+    }
+
     pub fn lane(&mut self, lane: Lane) -> &mut Egress {
         match lane {
             Lane::Primary => &mut self.primary,
