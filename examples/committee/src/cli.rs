@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{ExecName, PolicyName, Scale, TieName};
+use crate::explain::ExplainArgs;
+use crate::matching::MatchingArgs;
 use crate::trace::TraceArgs;
 
 /// A certified-DAG committee in virtual time, with Flamingo linked in.
@@ -27,6 +29,18 @@ pub enum Command {
     /// Run one scenario and print, or write as JSON, what it measured.
     #[command(args_override_self = true)]
     Run(RunArgs),
+    /// Run a scenario and tell, anchor by anchor, why an account was or was not moved.
+    ///
+    /// What the policy saw of the account's validator, what it said about the account, and what the committed log made of
+    /// it. All options of `run` apply: `committee explain --scenario skew90 --policy paper --account 17 --anchor 480`.
+    #[command(args_override_self = true)]
+    Explain(ExplainArgs),
+    /// Show how many decisions still reach a quorum when validators miss different certificates, per tie rule.
+    ///
+    /// One committee a seed runs under skew90 with policy paper. At every anchor with decisions, each validator misses
+    /// each of the hot validator's last three certificates of the window with probability p, and decides from what is
+    /// left, under each tie rule. A statement (account, from, to, anchor) moves an account only if a quorum makes it.
+    Matching(MatchingArgs),
     /// Schedule a read/write-set trace with every scheduler there is.
     Trace(TraceArgs),
 }
@@ -63,8 +77,11 @@ pub struct RunArgs {
     /// balanced: an even load. skew60, skew90, skew99: that many percent on a quarter of the validators from the switch
     /// on. exec90: 90 % on one executor worker. both90: both. slow-one: an even load, the last validator's worker at a
     /// third of its bandwidth. slow-f, slow-f1: skew90, the last f or f + 1 so slow. shift: skew90, and the hotspot moves
-    /// 360 s later. overload: 160 ktps, more than the capacity that validators declare. censor: an even load of 40 ktps,
-    /// and from the switch on the last validator drops all that 10 % of the accounts ask it for; clients turn to relays.
+    /// 360 s later. overload: 160 ktps, more than the capacity that validators declare. lie-delay-up, lie-delay-down:
+    /// skew90, and the last validator reports ten times its queue delay and half a second more, or none at all.
+    /// lie-capacity-up, lie-capacity-down: skew90, and it declares ten times its capacity, or none. censor: an even
+    /// load of 40 ktps, and from the switch on the last validator drops all that 10 % of the accounts ask it for; clients
+    /// turn to relays.
     /// receiver-silent, receiver-late, receiver-decline: skew90, and the last validator never sends an accept list, or
     /// sends each more than T_Π committed rounds late, or declines each account once and is silent from then on.
     /// restart: skew90, and the hot validator crashes 30 s after the switch and is back 10 s later, with what a host has on

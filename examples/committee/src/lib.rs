@@ -5,16 +5,19 @@
 //! | [`node`] | a validator, sans-IO: worker, primary, DAG, commit rule, ledger, balancer, executors |
 //! | [`sim`] | the driver: event queue, links, clients, measurements |
 //! | [`scenario`], [`config`] | what happens in a run, and everything a run depends on |
-//! | [`main_job`], [`run`], [`trace`] | the commands |
+//! | [`main_job`], [`run`], [`explain`], [`matching`], [`trace`] | the commands |
 //! | [`page`], [`plot`] | what people look at |
 
 pub mod cli;
 pub mod config;
 mod error;
+pub mod explain;
 mod file;
 pub mod main_job;
+pub mod matching;
 pub mod node;
 pub mod page;
+mod parallel;
 pub mod plot;
 mod progress;
 pub mod run;

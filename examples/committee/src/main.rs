@@ -11,6 +11,8 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         None => committee::main_job::run(&cli.main_job),
         Some(Command::Run(args)) => committee::run::run(args),
+        Some(Command::Explain(args)) => committee::explain::run(args),
+        Some(Command::Matching(args)) => committee::matching::run(args),
         Some(Command::Trace(args)) => committee::trace::run(args).map_err(Into::into),
     };
     match done {

@@ -1,14 +1,12 @@
 //! `committee` without a command: the four variants of the paper's end-to-end experiment (Flamingo §6.4, Figure 11,
 //! bottom), side by side, with a table, a page, and an exit code that says whether every replica agreed.
 
-use std::collections::VecDeque;
-use std::sync::Mutex;
-
 use crate::cli::MainJobArgs;
 use crate::config::{ExecName, PolicyName, RunConfig};
 use crate::error::Failure;
 use crate::page;
-use crate::progress::{Bar, Progress};
+use crate::parallel::side_by_side;
+use crate::progress::Progress;
 use crate::run::{RunResult, simulate};
 use crate::scenario::named;
 use crate::show::{self, columns};
@@ -51,8 +49,9 @@ pub fn run(args: &MainJobArgs) -> Result<(), Failure> {
     let progress = Progress::new(VARIANTS.len(), scenario.seconds);
     let jobs = configs.into_iter().zip(VARIANTS).enumerate();
     let jobs = jobs.map(|(index, (config, variant))| (config, progress.bar(index, variant.name))).collect();
-    let results = side_by_side(jobs)?;
+    let results = side_by_side(jobs, |(config, bar)| simulate(config, &bar));
     progress.finish();
+    let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
 
     page.write(&page::main_job(&results)).map_err(|source| Failure::unwritable(&args.out, source))?;
     if let Some((picture, file)) = picture.zip(args.picture.as_deref()) {
@@ -75,26 +74,6 @@ fn configuration(args: &MainJobArgs, variant: &Variant) -> RunConfig {
         executors: vec![EXECUTORS],
         signed: false,
     }
-}
-
-/// Runs every job, as many at a time as there are processors; results in the order of the jobs.
-fn side_by_side(jobs: Vec<(RunConfig, Bar)>) -> Result<Vec<RunResult>, Failure> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    let results: Mutex<Vec<Option<Result<RunResult, Failure>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let queue: Mutex<VecDeque<(usize, (RunConfig, Bar))>> = Mutex::new(jobs.into_iter().enumerate().collect());
-    let next = || queue.lock().expect("no job panics while it holds the queue").pop_front();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((index, (config, bar))) = next() {
-                    let result = simulate(config, &bar);
-                    results.lock().expect("no job panics while it holds the results")[index] = Some(result);
-                }
-            });
-        }
-    });
-    let results = results.into_inner().expect("every thread has ended");
-    results.into_iter().map(|result| result.expect("every job has run")).collect()
 }
 
 /// The table on the terminal.

@@ -36,6 +36,8 @@ pub fn recovery(results: &[RunResult]) -> String {
     plots(results)[0].svg()
 }
 
+const ACROSS: &str = "virtual time, s";
+
 fn plots<'a>(results: &'a [RunResult]) -> Vec<Plot<'a>> {
     let lines = |value: fn(&Bin) -> Option<f64>| {
         let line = |(variant, result): (&'a crate::main_job::Variant, &'a RunResult)| Line {
@@ -49,6 +51,7 @@ fn plots<'a>(results: &'a [RunResult]) -> Vec<Plot<'a>> {
     vec![
         Plot {
             title: "Executed",
+            across: ACROSS,
             unit: "ktps",
             lines: lines(|bin| Some(bin.executed_tps / 1e3)),
             level: offered,
@@ -56,15 +59,31 @@ fn plots<'a>(results: &'a [RunResult]) -> Vec<Plot<'a>> {
         },
         Plot {
             title: "Committed",
+            across: ACROSS,
             unit: "ktps",
             lines: lines(|bin| Some(bin.committed_tps / 1e3)),
             level: offered,
             mark,
         },
-        Plot { title: "Latency to execution", unit: "s", lines: lines(|bin| bin.e2e_latency_s), level: None, mark },
-        Plot { title: "Latency to commit", unit: "s", lines: lines(|bin| bin.commit_latency_s), level: None, mark },
+        Plot {
+            title: "Latency to execution",
+            across: ACROSS,
+            unit: "s",
+            lines: lines(|bin| bin.e2e_latency_s),
+            level: None,
+            mark,
+        },
+        Plot {
+            title: "Latency to commit",
+            across: ACROSS,
+            unit: "s",
+            lines: lines(|bin| bin.commit_latency_s),
+            level: None,
+            mark,
+        },
         Plot {
             title: "Accounts moved (at this scale)",
+            across: ACROSS,
             unit: "migrations per 10 s",
             lines: lines(|bin| Some(bin.migrations as f64)),
             level: None,

@@ -1,4 +1,4 @@
-//! Line plots over virtual time, as SVG text.
+//! Line plots, as SVG text.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -10,15 +10,17 @@ pub struct Line<'a> {
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// A plot over time in seconds.
+/// A plot from 0 to the last point of its lines.
 #[derive(Clone, Debug)]
 pub struct Plot<'a> {
     pub title: &'a str,
+    /// What goes from left to right, with its unit.
+    pub across: &'a str,
     pub unit: &'a str,
     pub lines: Vec<Line<'a>>,
     /// A level to compare with, and its name.
     pub level: Option<(f64, &'a str)>,
-    /// A moment to mark, and its name.
+    /// A place to mark, and its name.
     pub mark: Option<(f64, &'a str)>,
 }
 
@@ -57,7 +59,7 @@ impl Plot<'_> {
             .configure_mesh()
             .light_line_style(WHITE)
             .bold_line_style(RGBColor(225, 225, 225))
-            .x_desc("virtual time, s")
+            .x_desc(self.across)
             .y_desc(self.unit)
             .x_labels(10)
             .y_labels(6)
@@ -136,11 +138,17 @@ mod tests {
     #[test]
     fn an_svg_names_what_it_shows() {
         let lines = vec![Line { name: "fast", points: vec![(0.0, Some(1.0)), (10.0, Some(2.0))] }];
-        let plot =
-            Plot { title: "Rate", unit: "ktps", lines, level: Some((1.5, "offered")), mark: Some((5.0, "switch")) };
+        let plot = Plot {
+            title: "Rate",
+            across: "time, s",
+            unit: "ktps",
+            lines,
+            level: Some((1.5, "offered")),
+            mark: Some((5.0, "switch")),
+        };
         let svg = plot.svg();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-        for word in ["Rate", "ktps", "fast", "offered", "switch"] {
+        for word in ["Rate", "time, s", "ktps", "fast", "offered", "switch"] {
             assert!(svg.contains(word), "{word}");
         }
     }

@@ -149,7 +149,8 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
     })
 }
 
-fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
+/// What the options ask for.
+pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
     let mut scenario = scenario(args)?;
     scenario.rate_tps = args.rate.unwrap_or(scenario.rate_tps);
     scenario.seconds = args.seconds.unwrap_or(scenario.seconds);

@@ -3,11 +3,13 @@
 
 mod fault;
 mod file;
+mod lie;
 mod named;
 mod restart;
 
 pub use fault::{Answers, Censor, FaultyReceiver};
 pub use file::ScenarioError;
+pub use lie::Liar;
 pub use named::{NAMES, named};
 pub use restart::{Loss, Restart};
 
@@ -71,6 +73,7 @@ pub struct Scenario {
     pub restarts: Vec<Restart>,
     /// When which epoch ends, by the validators' clocks; after the last end comes one more epoch.
     pub epoch_ends_s: Vec<u64>,
+    pub liars: Vec<Liar>,
 }
 
 impl Scenario {

@@ -36,6 +36,26 @@ impl Censor {
     }
 }
 
+/// What a node says about the queue delay of a batch: by default what it was.
+#[derive(Clone, Copy, Debug)]
+pub struct DelayReport {
+    pub times: u64,
+    pub plus: Micros,
+}
+
+impl DelayReport {
+    /// What is reported for a batch that waited for `waited`.
+    pub fn reported(self, waited: Micros) -> Micros {
+        waited.saturating_mul(self.times).saturating_add(self.plus)
+    }
+}
+
+impl Default for DelayReport {
+    fn default() -> Self {
+        Self { times: 1, plus: 0 }
+    }
+}
+
 /// When a node sends the accept lists that it has to send.
 #[derive(Debug, Default)]
 pub enum Accepts {

@@ -10,7 +10,7 @@
 mod batches;
 mod closing;
 pub mod consensus;
-mod dag;
+pub mod dag;
 pub mod executor;
 pub mod fault;
 mod history;
@@ -23,6 +23,7 @@ pub mod replica;
 mod restart;
 pub mod smallbank;
 mod vote;
+pub mod watch;
 mod worker;
 
 use std::rc::Rc;
@@ -30,7 +31,7 @@ use std::rc::Rc;
 use flamingo_core::policy::MigrationPolicy;
 use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable, SigningRecord};
 use flamingo_core::signal::LoadFieldsBuilder;
-use flamingo_core::{Balancer, Epoch, ValidatorId};
+use flamingo_core::{Balancer, Epoch, Round, ValidatorId};
 
 pub use io::{Input, Output};
 pub use message::Lane;
@@ -42,13 +43,14 @@ use crate::scheme::{Key, Scheme};
 use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use closing::Signing;
-use consensus::Consensus;
+use consensus::{Consensus, SubDag};
 use executor::Executor;
 use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
-use parts::Readers;
+use parts::{Readers, SelfReport};
 use primary::{OwnHeader, Primary};
 use replica::{Applied, Checkpoint, Replica};
+use watch::{AtAnchor, Watcher};
 use worker::Available;
 
 /// One validator.
@@ -76,14 +78,15 @@ pub struct Node {
     lives: u64,
     key: Key,
     /// By epoch.
-    capacities_utps: Vec<u64>,
+    reports: Vec<SelfReport>,
     faults: Faults,
     deltas: Vec<AssignmentDelta>,
+    watcher: Option<Watcher>,
 }
 
 impl Node {
     pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
-        let Parts { mut ledger, next_index, executor, key, capacities_utps, faults, keeps_history } = parts;
+        let Parts { mut ledger, next_index, executor, key, reports, faults, keeps_history } = parts;
         let Readers { table, balancer, relays } = shared.readers(me, &mut ledger);
         let mut node = Self {
             me,
@@ -103,12 +106,18 @@ impl Node {
             decided: None,
             lives: 0,
             key,
-            capacities_utps,
+            reports,
             faults,
             deltas: Vec::new(),
+            watcher: None,
         };
         node.capacity = node.declared(node.epoch());
         node
+    }
+
+    /// Lets `watcher` look on from now on.
+    pub fn watch(&mut self, watcher: Watcher) {
+        self.watcher = Some(watcher);
     }
 
     /// Takes one input at `now`; appends what follows from it to `outputs`, in order.
@@ -221,8 +230,17 @@ impl Node {
         }
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
-            // Its decisions wait in the balancer for the next header; the reasons are for operators.
-            let _evaluation = self.balancer.round(round);
+            self.balance(now, round);
+        }
+    }
+
+    /// Tells the balancer that the node is in `round`. Decisions wait in there for the next header; the reasons are for
+    /// operators.
+    fn balance(&mut self, now: Micros, round: Round) {
+        let evaluation = self.balancer.round(round);
+        if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
+            let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
+            watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });
         }
     }
 
@@ -253,15 +271,16 @@ impl Node {
 
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        while let Some(Applied { own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches) {
+        while let Some(Applied { sub_dag, own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches)
+        {
             own.iter().for_each(|own| self.worker.release_void(own));
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
             if handed_over {
-                self.begin_epoch(outputs);
+                self.begin_epoch(now, outputs);
                 continue;
             }
-            self.assignments(outputs);
+            self.assignments(now, &sub_dag, outputs);
             self.settle(&committed);
             if closed {
                 self.sign_end(outputs);
@@ -270,8 +289,11 @@ impl Node {
     }
 
     /// Tells worker, balancer and clients what the ledger changed.
-    fn assignments(&mut self, outputs: &mut Vec<Output>) {
+    fn assignments(&mut self, now: Micros, sub_dag: &SubDag, outputs: &mut Vec<Output>) {
         let deltas = self.follow();
+        if let Some(watcher) = &self.watcher {
+            watcher.borrow_mut().applied(now, sub_dag, &deltas);
+        }
         for delta in &deltas {
             match delta.change {
                 Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
@@ -306,7 +328,7 @@ impl Node {
         if !self.writable || self.replica.is_closed() {
             return;
         }
-        if let Some(batch) = self.worker.send_next(now) {
+        if let Some(batch) = self.worker.send_next(now, self.delays()) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);

@@ -44,6 +44,7 @@ pub struct CommittedBatch {
 /// What a sub-DAG did at this node.
 #[derive(Debug)]
 pub struct Applied {
+    pub sub_dag: SubDag,
     /// This node's own batches in it.
     pub own: Vec<CommittedBatch>,
     /// It was the epoch's last.
@@ -179,7 +180,7 @@ impl Replica {
         };
         let sub_dag = self.stored.pending.pop_front_if(|sub_dag| complete(sub_dag))?;
 
-        let unit = Unit::take(sub_dag, batches, self.place.clone());
+        let unit = Unit::take(sub_dag.clone(), batches, self.place.clone());
         let (own, closed) = self.apply_unit(&unit);
         self.execute(now);
         let own = own.into_iter().map(|(batch, first, outcomes)| self.answered(batch, first, outcomes)).collect();
@@ -191,7 +192,7 @@ impl Replica {
             self.hand_over();
         }
         self.checkpoint_if_wanted();
-        Some(Applied { own, closed, handed_over })
+        Some(Applied { sub_dag, own, closed, handed_over })
     }
 
     /// How many sub-DAGs a restarted node has to be handed over again.

@@ -25,11 +25,12 @@ use super::batches::BatchStore;
 use super::closing::Signing;
 use super::consensus::Consensus;
 use super::executor::Executor;
-use super::fault::Faults;
+use super::fault::{DelayReport, Faults};
 use super::message::{Certificate, Header, Message};
-use super::parts::{Readers, Shared, ordinal};
+use super::parts::{Readers, SelfReport, Shared, ordinal};
 use super::primary::Primary;
 use super::replica::{Checkpoint, Replica, Stored};
+use super::watch::Watcher;
 use super::{Node, Output, Worker};
 use crate::scheme::Key;
 use crate::sim::net::Micros;
@@ -50,8 +51,10 @@ pub struct Disk {
     lives: u64,
     // The operator's.
     key: Key,
-    capacities_utps: Vec<u64>,
+    reports: Vec<SelfReport>,
     faults: Faults,
+    /// Whoever looks on is no part of the node.
+    watcher: Option<Watcher>,
 }
 
 impl Disk {
@@ -96,8 +99,9 @@ impl Node {
             decided: self.decided,
             lives: self.lives,
             key: self.key,
-            capacities_utps: self.capacities_utps,
+            reports: self.reports,
             faults: self.faults,
+            watcher: self.watcher,
         }
     }
 
@@ -124,9 +128,10 @@ impl Node {
             decided: disk.decided,
             lives,
             key: disk.key,
-            capacities_utps: disk.capacities_utps,
+            reports: disk.reports,
             faults: disk.faults,
             deltas: Vec::new(),
+            watcher: disk.watcher,
         };
         for at in 0..node.replica.tail() {
             node.replica.redeliver(now, at);
@@ -135,7 +140,7 @@ impl Node {
         }
         let epoch = node.epoch();
         let decided = node.decided.filter(|record| record.epoch == epoch);
-        node.refill(decided.map_or(Round(0), |record| record.anchor));
+        node.refill(now, decided.map_or(Round(0), |record| record.anchor));
         if let Some(door) = &mut node.relays {
             door.rest();
         }
@@ -152,21 +157,25 @@ impl Node {
 
     /// What this node declares in `epoch`.
     pub(super) fn declared(&self, epoch: Epoch) -> Option<Capacity> {
-        let capacity_utps = *self.capacities_utps.get(ordinal(epoch))?;
+        let SelfReport { capacity_utps, .. } = *self.reports.get(ordinal(epoch))?;
         Some(Capacity { epoch, capacity_utps })
+    }
+
+    /// What it makes of its queue delays in its present epoch.
+    pub(super) fn delays(&self) -> DelayReport {
+        self.reports.get(ordinal(self.epoch())).map_or_else(DelayReport::default, |report| report.delays)
     }
 
     /// Fills a new balancer's window from the DAG, round by round: anchors up to `fired` stay closed, and later ones fire
     /// again. Those whose snapshot lies before the restored state are skipped.
-    pub(super) fn refill(&mut self, fired: Round) {
+    pub(super) fn refill(&mut self, now: Micros, fired: Round) {
         self.balancer.resume_after(fired);
         // A header's round is what its author told its balancer last.
         let last = self.primary.dag().quorum_round(&self.shared.committee).map_or(Round(0), |round| Round(round.0 + 1));
         for round in self.consensus.floor().0..=last.0 {
             let certificates: Vec<_> = self.primary.dag().round(Round(round)).map(Rc::clone).collect();
             certificates.iter().for_each(|certificate| self.observe(certificate));
-            // Its reasons are for operators.
-            let _evaluation = self.balancer.round(Round(round));
+            self.balance(now, Round(round));
         }
     }
 

@@ -12,6 +12,7 @@ use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, O
 use flamingo_core::signal::{BatchLoad, WorkerMeter};
 use flamingo_core::{AccountId, Committee, Digest, Epoch, ValidatorId};
 
+use super::fault::DelayReport;
 use super::message::{Batch, Contents, RelayCopy, TRANSACTION_BYTES, Transaction};
 use super::replica::CommittedBatch;
 use crate::scheme::Scheme;
@@ -138,13 +139,13 @@ impl Worker {
         self.waiting.push_back(Waiting { sealed: now, contents });
     }
 
-    /// The next batch to broadcast, its first byte going out at `now`.
-    pub fn send_next(&mut self, now: Micros) -> Option<Rc<Batch>> {
+    /// The next batch to broadcast, its first byte going out at `now`; `delays` is what the worker says about its wait.
+    pub fn send_next(&mut self, now: Micros, delays: DelayReport) -> Option<Rc<Batch>> {
         let Waiting { sealed, contents } = self.waiting.pop_front()?;
         contents.transactions.iter().for_each(|transaction| self.meter.add(transaction.request.account));
         contents.relayed.iter().for_each(|_| self.meter.add_uncounted());
         let mut load = self.meter.seal(sealed);
-        load.sent_at(now);
+        load.sent_at(sealed.saturating_add(delays.reported(now - sealed)));
         let batch = Rc::new(Batch::new(self.me, self.sent, contents));
         self.sent += 1;
         let available = Available { batch: Rc::clone(&batch), load };

@@ -123,8 +123,9 @@ mod tests {
         let example = include_str!("../../scenarios/late-hotspot.toml");
         let text: Vec<&str> = example.lines().map(uncomment).collect();
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
-        assert_eq!((scenario.corrupt.len(), scenario.censors.len(), scenario.receivers.len()), (1, 1, 2));
-        assert_eq!((scenario.restarts.len(), scenario.epoch_ends_s.len()), (2, 2));
+        let Scenario { corrupt, censors, receivers, liars, restarts, epoch_ends_s, .. } = scenario;
+        assert_eq!([corrupt.len(), censors.len(), receivers.len(), liars.len()], [1, 1, 2, 1]);
+        assert_eq!([restarts.len(), epoch_ends_s.len()], [2, 2]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::{FileCensor, FileReceiver};
+use super::lie::FileLiar;
 use super::restart::FileRestart;
 use super::{CorruptWrite, Phase, Scenario, Slow};
 
@@ -52,6 +53,8 @@ struct File {
     censor: Vec<FileCensor>,
     #[serde(default)]
     receiver: Vec<FileReceiver>,
+    #[serde(default)]
+    liar: Vec<FileLiar>,
     #[serde(default)]
     restart: Vec<FileRestart>,
     #[serde(default)]
@@ -117,6 +120,7 @@ impl Scenario {
             receivers: check.receivers(&raw.receiver, validators)?,
             restarts: check.restarts(&raw.restart, validators, seconds)?,
             epoch_ends_s: check.epoch_ends(&raw.epoch_ends, seconds)?,
+            liars: check.liars(&raw.liar, validators)?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! The named scenarios: the workload frame of Flamingo §6.1, with the switch at a minute instead of four.
 
-use super::{Answers, Censor, FaultyReceiver, Phase, Restart, Scenario, Slow};
+use super::{Answers, Censor, FaultyReceiver, Liar, Phase, Restart, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 21] = [
     "balanced",
     "skew60",
     "skew90",
@@ -15,6 +15,10 @@ pub const NAMES: [&str; 17] = [
     "slow-f1",
     "shift",
     "overload",
+    "lie-delay-up",
+    "lie-delay-down",
+    "lie-capacity-up",
+    "lie-capacity-down",
     "censor",
     "receiver-silent",
     "receiver-late",
@@ -52,6 +56,7 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         receivers: Vec::new(),
         restarts: Vec::new(),
         epoch_ends_s: Vec::new(),
+        liars: Vec::new(),
     };
     let faulty = validators.saturating_sub(1) / 3;
     // With three validators for the load of four what has queued up drains slowly.
@@ -61,6 +66,8 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         seconds: 700,
         ..base.clone()
     };
+    let honest = Liar::honest(validators.saturating_sub(1));
+    let lies = |liar| Scenario { phases: vec![even.clone(), skew(90)], liars: vec![liar], ..base.clone() };
     Some(match name {
         "balanced" => base,
         "skew60" => Scenario { phases: vec![even, skew(60)], ..base },
@@ -83,6 +90,10 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
             ..base
         },
         "overload" => Scenario { rate_tps: 160_000, ..base },
+        "lie-delay-up" => lies(Liar { delay_times: 10, delay_plus_ms: 500, ..honest }),
+        "lie-delay-down" => lies(Liar { delay_times: 0, ..honest }),
+        "lie-capacity-up" => lies(Liar { capacity_times: 10, ..honest }),
+        "lie-capacity-down" => lies(Liar { capacity_times: 0, ..honest }),
         // At this rate a relay's gate is open again before an account's next request.
         "censor" => Scenario {
             phases: vec![even, skew(0)],

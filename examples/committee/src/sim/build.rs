@@ -6,7 +6,7 @@ use std::rc::Rc;
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{Admission, Carrier, HomeRule, Latency, LatencyEntry, LogIndex, MigrationLedger, Object};
 use flamingo_core::{
-    AccountId, Committee, CommitteeError, Digest, LeaderRound, Member, Params, ParamsError, RawParams, Round,
+    AccountId, Committee, CommitteeError, Digest, Epoch, LeaderRound, Member, Params, ParamsError, RawParams, Round,
     SignatureBytes, ValidatorId,
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
@@ -21,11 +21,11 @@ use super::workload::Arrivals;
 use super::{Event, World};
 use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
-use crate::node::fault::{Accepts, Censor, Decliner, Faults};
+use crate::node::fault::{Accepts, Censor, Decliner, DelayReport, Faults};
 use crate::node::message::Transaction;
-use crate::node::parts::{FIRST_EPOCH, RegionHome};
+use crate::node::parts::{FIRST_EPOCH, RegionHome, SelfReport};
 use crate::node::{Node, Parts, Shared};
-use crate::scenario::{Answers, Phase};
+use crate::scenario::{Answers, Liar, Phase};
 use crate::scheme::{Key, Scheme, account_key};
 
 /// What clients take a round to last: their timer is so many of them.
@@ -130,6 +130,7 @@ impl World {
             decided: Decided::default(),
             nodes: nodes.into_iter().map(|node| Process::Up(Box::new(node))).collect(),
             regions,
+            shared: builder.shared,
             config,
         };
         for corrupt in world.config.scenario.corrupt.clone() {
@@ -194,7 +195,7 @@ impl<'a> Builder<'a> {
             next_index,
             executor: self.executor(me)?,
             key: self.key(me),
-            capacities_utps: (0..=scenario.epoch_ends_s.len()).map(|epoch| self.capacity_utps(me, epoch)).collect(),
+            reports: (0..=scenario.epoch_ends_s.len()).map(|epoch| self.self_report(me, epoch)).collect(),
             faults: self.faults(me),
             keeps_history: scenario.restarts.iter().any(|restart| restart.validator == me.0),
         };
@@ -297,9 +298,20 @@ impl<'a> Builder<'a> {
         Key::derive(self.scheme, self.config.seed, "validator", u64::from(validator.0))
     }
 
-    /// What the validator declares in the run's epochs, counted from 0: its own bandwidth's worth.
-    fn capacity_utps(&self, validator: ValidatorId, _epoch: usize) -> u64 {
-        frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators)
+    /// What the validator says about itself in the run's epochs, from 0: the truth, unless it lies.
+    fn self_report(&self, validator: ValidatorId, ordinal: usize) -> SelfReport {
+        let lie = self.liar(validator, Epoch(FIRST_EPOCH.0 + ordinal as u64)).unwrap_or(Liar::honest(validator.0));
+        let true_utps = frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators);
+        SelfReport {
+            capacity_utps: true_utps.saturating_mul(lie.capacity_times),
+            delays: DelayReport { times: lie.delay_times, plus: lie.delay_plus_ms * 1_000 },
+        }
+    }
+
+    /// The validator as the scenario has it lie in `epoch`.
+    fn liar(&self, validator: ValidatorId, epoch: Epoch) -> Option<Liar> {
+        let mut liars = self.config.scenario.liars.iter().copied();
+        liars.find(|liar| liar.validator == validator.0 && liar.lies_in(epoch.0))
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {

@@ -14,15 +14,17 @@ mod workload;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
-use flamingo_core::{AccountId, Epoch, ValidatorId};
+use flamingo_core::{AccountId, Epoch, Params, ValidatorId};
 
 use crate::config::{RunConfig, frame};
 use crate::error::Failure;
 use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
-use crate::node::{Input, Node, Output, Refused};
+use crate::node::watch::Watcher;
+use crate::node::{Input, Node, Output, Refused, Shared};
 use crate::scenario::Restart;
 use answers::{Answers, RegionAnswers};
 use build::Region;
@@ -44,6 +46,7 @@ const CATCH_UP_US: Micros = 60_000_000;
 /// A committee, its clients and the network between them.
 pub struct World {
     config: RunConfig,
+    shared: Rc<Shared>,
     now: Micros,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
@@ -105,6 +108,20 @@ impl World {
         let Reverse(Scheduled { at, event, .. }) = self.events.pop()?;
         self.now = at;
         Some(event)
+    }
+
+    /// Lets `watcher` look at one validator, from the start of the run.
+    pub fn watch(&mut self, validator: ValidatorId, watcher: Watcher) {
+        self.nodes[validator.index()].node_mut().expect("nodes are up before the run").watch(watcher);
+    }
+
+    /// How many accounts there are, in equal ranges by validator.
+    pub fn accounts(&self) -> u64 {
+        self.shared.account_keys.len() as u64
+    }
+
+    pub fn params(&self) -> &Params {
+        &self.shared.params
     }
 
     pub fn metrics(&self) -> &Metrics {
