@@ -23,7 +23,7 @@ use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
     RestoreError, SignedDecision, Statement,
 };
-use crate::signal::{BatchLoad, LoadFieldsBuilder, WorkerMeter};
+use crate::signal::{BatchLoad, LoadFieldsBuilder, Remembered, WorkerMeter};
 use crate::signature::SignatureScheme;
 use crate::signing::{Signable, Signing};
 
@@ -129,6 +129,11 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         }
     }
 
+    /// After a restart in the same epoch: what earlier evaluations left behind; see [`Balancer::remember`].
+    pub fn remember(&mut self, remembered: Remembered) {
+        self.balancer.remember(remembered);
+    }
+
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).
     pub fn step(&mut self, input: Input<'_>) {
         match input {
@@ -213,6 +218,12 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     /// Switches the policy off or on; see [`Balancer::set_enabled`].
     pub fn set_enabled(&mut self, enabled: bool) {
         self.balancer.set_enabled(enabled);
+    }
+
+    /// States the transactions that wait at this validator, for the next header: see
+    /// [`LoadFieldsBuilder::set_backlog`].
+    pub const fn set_backlog(&mut self, transactions: u32) {
+        self.builder.set_backlog(transactions);
     }
 
     fn emit(&mut self, output: Output) {

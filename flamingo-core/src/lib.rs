@@ -27,7 +27,7 @@ pub use balancer::{Balancer, Evaluated, Evaluation, EvaluationSkip};
 pub use committee::{Committee, CommitteeError, Member};
 pub use flamingo::{BatchId, BatchProblem, Durable, Flamingo, HeaderParts, Input, Output, Persist};
 pub use id::{AccountId, Digest, Epoch, LeaderRound, Nonce, PublicKey, Round, SignatureBytes, ValidatorId};
-pub use params::{Params, ParamsError, RawParams, ReceiverTie};
+pub use params::{Counts, Params, ParamsError, QueueBaseline, RawParams, ReceiverTest, ReceiverTie, Throughput};
 pub use rank::EpochSeed;
 #[cfg(feature = "ed25519")]
 pub use signature::Ed25519;

@@ -1,19 +1,8 @@
 //! The parameters of an epoch: raw values, two presets, and the checks that make them safe together.
 
-/// Which receiver wins among those with the lowest latency to an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum ReceiverTie {
-    /// The lowest id: the text of Flamingo §4, and the variant most stable across validators' views. Piles accounts
-    /// onto low ids.
-    LowestId,
-    /// The most spare capacity left, then the lowest id: what the paper's misreporting figure needs. Breaks matching: one
-    /// certificate more or less in a validator's view reorders receivers for every account after it.
-    LargestSpare,
-    /// Weighted rendezvous on the spare capacity before any reservation (ours): as stable as ids, as even as spares.
-    Rendezvous,
-}
+mod choices;
+
+pub use choices::{Counts, QueueBaseline, ReceiverTest, ReceiverTie, Throughput};
 
 /// Parameters as configured, not checked yet. Start from a preset and change fields; [`Params::new`] checks.
 ///
@@ -57,8 +46,25 @@ pub struct RawParams {
     pub min_queue_delay_us: u64,
     /// α: the shed target is at most this many times the structural excess. At least 1.
     pub aggressiveness: u32,
-    /// The weight of a new window mean in the queue-delay baseline, as (numerator, denominator).
+    /// The weight of a new window mean in a queue-delay average, as (numerator, denominator).
     pub ema_weight: (u32, u32),
+    /// What the queue delay is compared with in the inferred excess.
+    pub queue_baseline: QueueBaseline,
+    /// Whether headers carry the backlog, and Ê is its growth instead of the queue delay's (ours; in no preset, since it
+    /// costs a header field). With it, an [`aggressiveness`](Self::aggressiveness) of 8 is of use.
+    pub backlog_field: bool,
+    /// Whether σ is at most what the donor gets beyond its capacity, so that a queue which drains by itself ends the
+    /// shedding (ours).
+    pub drain_aware: bool,
+    /// Whose transactions count as throughput.
+    pub throughput: Throughput,
+    /// What an account's load is taken for.
+    pub counts: Counts,
+    /// Who may receive.
+    pub receiver_test: ReceiverTest,
+    /// Whether a capacity that two windows in a row contradict is held against the validator for the rest of the epoch
+    /// (ours); see [`TrackRecord`](crate::signal::TrackRecord).
+    pub contradiction_clamp: bool,
     /// Which receiver wins at equal latency.
     pub receiver_tie: ReceiverTie,
     /// The most accounts a header lists; the rest is summed.
@@ -96,6 +102,13 @@ impl RawParams {
             min_queue_delay_us: 30_000,
             aggressiveness: 4,
             ema_weight: (3, 10),
+            queue_baseline: QueueBaseline::Average,
+            backlog_field: false,
+            drain_aware: false,
+            throughput: Throughput::Certified,
+            counts: Counts::Observed,
+            receiver_test: ReceiverTest::Throughput,
+            contradiction_clamp: false,
             receiver_tie: ReceiverTie::LowestId,
             max_header_entries: 16_384,
             max_list_entries: 65_536,
@@ -105,11 +118,17 @@ impl RawParams {
         }
     }
 
-    /// What we recommend: receivers by rendezvous, requests at the previous assignee purged instead of graced, relays
-    /// that rest, and forced migration.
+    /// What we recommend: every option of the policy on, receivers by rendezvous, requests at the previous assignee purged
+    /// instead of graced, relays that rest, and forced migration.
     #[must_use]
     pub const fn recommended() -> Self {
         Self {
+            queue_baseline: QueueBaseline::Previous,
+            drain_aware: true,
+            throughput: Throughput::Validated,
+            counts: Counts::Shrunk,
+            receiver_test: ReceiverTest::Participation,
+            contradiction_clamp: true,
             receiver_tie: ReceiverTie::Rendezvous,
             grace_rounds: 0,
             purge_on_move: true,
@@ -220,6 +239,12 @@ pub enum ParamsError {
         min_us: u64,
         /// The highest delay reported.
         max_us: u64,
+    },
+    /// The clamp takes ten times W_min for a long queue, and W_min is zero: any queue would be one.
+    #[error("contradiction_clamp is on and min_queue_delay_us is {min_us}: every queue would count as long")]
+    ClampWithoutFilter {
+        /// W_min.
+        min_us: u64,
     },
     /// The grace outlives the certificates it is about.
     #[error("grace_rounds {grace_rounds} is above gc_depth {gc_depth}")]
@@ -345,6 +370,9 @@ fn check_across(raw: &RawParams) -> Result<(), ParamsError> {
     }
     if raw.min_queue_delay_us > raw.max_queue_delay_us {
         return Err(ParamsError::DelayUnreachable { min_us: raw.min_queue_delay_us, max_us: raw.max_queue_delay_us });
+    }
+    if raw.contradiction_clamp && raw.min_queue_delay_us == 0 {
+        return Err(ParamsError::ClampWithoutFilter { min_us: raw.min_queue_delay_us });
     }
     if grace_rounds > gc_depth {
         return Err(ParamsError::GraceTooLong { grace_rounds, gc_depth });

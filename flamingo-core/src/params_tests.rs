@@ -15,6 +15,12 @@ fn presets_pass() {
     assert_eq!(
         paper,
         RawParams {
+            queue_baseline: QueueBaseline::Average,
+            drain_aware: false,
+            throughput: Throughput::Certified,
+            counts: Counts::Observed,
+            receiver_test: ReceiverTest::Throughput,
+            contradiction_clamp: false,
             receiver_tie: ReceiverTie::LowestId,
             grace_rounds: 600,
             purge_on_move: false,

@@ -16,7 +16,7 @@ pub enum PolicyName {
     Paper,
     /// The same without that grace and without a purge: kept to show that it does not recover.
     PaperText,
-    /// Receivers by rendezvous hash, and the previous validator's queue is purged.
+    /// All options of the policy, receivers by rendezvous hash, and the previous validator's queue is purged.
     Recommended,
 }
 

@@ -32,7 +32,7 @@ use crate::params::Params;
 use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
 use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus};
 use crate::rank::KeyedHash;
-use crate::signal::{Added, CertificateView, SignalSource, Skip, TrackingWindow, WindowSignals};
+use crate::signal::{Added, CertificateView, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals};
 
 /// Anchors whose evidence can be live together, and so the lists a header needs at most. Evidence outlives T_Π committed
 /// rounds only while fewer than three sub-DAGs followed its own, and no two anchors' decisions count in one sub-DAG.
@@ -239,6 +239,13 @@ impl<P: MigrationPolicy> Balancer<P> {
         self.waiting = None;
         self.window.advance(self.behind(self.anchor, self.frontier_lag));
         self.view.advance_to(self.snapshot());
+    }
+
+    /// After a restart in the same epoch, before the first evaluation: what earlier evaluations left behind, as the host
+    /// stored it: [`window`](Self::window)`().memory().remembered()` after an [`Evaluation`]. Optional: without it, track
+    /// records and baselines begin anew, and for a few anchors decisions may differ from the others'.
+    pub fn remember(&mut self, remembered: Remembered) {
+        self.window.remember(remembered);
     }
 
     /// The highest anchor that fired.

@@ -7,6 +7,8 @@ use crate::rank::EpochSeed;
 use crate::test_util::{committee_of_four, header, short_rounds};
 use alloc::vec;
 
+mod restart;
+
 const ME: ValidatorId = ValidatorId(1);
 const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
@@ -209,39 +211,6 @@ fn the_switch() {
     bench.balancer.set_enabled(true);
     let on = bench.run(21..=30).pop().unwrap().result.unwrap();
     assert_eq!((on.decisions.moves.len(), on.signals.history.len()), (4, 2));
-}
-
-/// After a restart no anchor up to the persisted one fires again.
-#[test]
-fn a_restarted_balancer_does_not_decide_twice() {
-    let mut bench = Bench::new();
-    bench.balancer.resume_after(Round(10));
-    assert_eq!(bench.balancer.window().last_round(), Round(8));
-    assert_eq!(bench.run(9..=19).len(), 0);
-    assert_eq!(bench.run(20..=20).len(), 1);
-}
-
-/// A log replayed into a restarted balancer is applied up to the anchor's snapshot as it comes; what waits is what
-/// came after, as in a balancer that never stopped.
-#[test]
-fn a_replayed_log_does_not_pile_up() {
-    let rounds = 400;
-    let mut steady = Bench::new();
-    let _ = steady.run(2..=rounds);
-    let mut restarted = Bench::empty(params(100));
-    restarted.balancer.resume_after(Round(rounds));
-    assert_eq!(restarted.balancer.view().position(), Round(rounds - 5));
-    restarted.genesis();
-    let mut most = 0;
-    for round in 2..=rounds {
-        restarted.commit(round - 2, Change::SubDag);
-        most = most.max(restarted.balancer.view().waiting());
-    }
-    assert_eq!(most, 3, "leader rounds 396 to 398");
-    for balancer in [&steady.balancer, &restarted.balancer] {
-        assert_eq!((balancer.view().position(), balancer.view().waiting()), (Round(rounds - 5), 3));
-        assert_eq!((balancer.view().accounts(), balancer.last_anchor()), (10, Round(rounds)));
-    }
 }
 
 fn live(account: u64, to: u16, anchor: u64) -> Change {

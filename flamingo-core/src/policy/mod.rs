@@ -4,17 +4,23 @@
 //! | what | role |
 //! |---|---|
 //! | [`MigrationPolicy`] | the trait: signals and a committed snapshot in, decisions and a report out |
-//! | [`CappedShedding`] | Algorithm 1 |
+//! | [`CappedShedding`] | Algorithm 1 and its options, which parameters switch on |
 //! | [`NeverMigrate`] | the baseline: no decision, ever |
+//! | [`Shrinkage`] | what an account's count is worth |
 //! | [`Report`], [`Explanation`] | why each validator has its role, and why an account was or was not moved |
 
 mod candidates;
 mod never;
 mod receivers;
 mod report;
+mod roles;
 mod shedding;
+mod shrinkage;
+mod target;
 #[cfg(test)]
 mod test_world;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,6 +28,7 @@ use core::fmt;
 pub use never::NeverMigrate;
 pub use report::{DonorReport, Explanation, PolicyOutcome, Report, Role, SkipCounts, SkipReason, ValidatorReport};
 pub use shedding::CappedShedding;
+pub use shrinkage::Shrinkage;
 
 use crate::id::{AccountId, Round};
 use crate::protocol::{CommittedView, Decision};

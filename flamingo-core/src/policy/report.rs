@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::shrinkage::Shrinkage;
 use crate::id::ValidatorId;
 use crate::protocol::Decision;
 
@@ -48,8 +49,14 @@ pub struct ValidatorReport {
     pub validator: ValidatorId,
     /// C_v, if committed.
     pub capacity_utps: Option<u64>,
-    /// The throughput it was judged by.
+    /// What is believed of C_v, where its track record contradicts it and the clamp is on.
+    pub clamped_utps: Option<u64>,
+    /// The throughput it was judged by, in the donor test and in rates.
     pub throughput_utps: u64,
+    /// All that it carried: spare capacity is what the larger of the two leaves.
+    pub certified_utps: u64,
+    /// Rounds of the window with a certificate by it.
+    pub certificates: u32,
     /// W̄_v.
     pub queue_delay_us: u64,
     /// Its part.
@@ -60,7 +67,16 @@ impl ValidatorReport {
     /// `validator` in `role`, judged by nothing yet: the numbers are for the policy to set.
     #[must_use]
     pub const fn new(validator: ValidatorId, role: Role) -> Self {
-        Self { validator, capacity_utps: None, throughput_utps: 0, queue_delay_us: 0, role }
+        Self {
+            validator,
+            capacity_utps: None,
+            clamped_utps: None,
+            throughput_utps: 0,
+            certified_utps: 0,
+            certificates: 0,
+            queue_delay_us: 0,
+            role,
+        }
     }
 }
 
@@ -73,21 +89,28 @@ pub enum Role {
     Donor(DonorReport),
     /// Has spare capacity and takes part in the DAG.
     Receiver {
-        /// C_v − throughput, before this evaluation's reservations.
+        /// C_v − throughput, before this evaluation's reservations; on probation, the part of C_v that is risked.
         spare_utps: u64,
         /// Σ ρ_a of the accounts it is to receive; at most the spare.
         reserved_utps: u64,
         /// How many those are.
         accounts: u32,
+        /// It takes part in the DAG and carries nothing, so its spare capacity is untested.
+        probation: bool,
     },
     /// No capacity committed: neither donor nor receiver.
     NoCapacity,
     /// Throughput above capacity, but its queue is short: noise, or a capacity declared low.
     ShortQueue,
-    /// Throughput equal to capacity.
+    /// Throughput leaves no spare capacity.
     Full,
     /// No throughput: its spare capacity cannot be verified.
     Idle,
+    /// Too few certificates in the window: it does not take part in the DAG as a receiver must.
+    Absent {
+        /// The least that would do.
+        certificates_wanted: u64,
+    },
 }
 
 /// A donor's numbers.
@@ -101,6 +124,10 @@ pub struct DonorReport {
     pub inferred_excess_utps: i128,
     /// σ.
     pub shed_target_utps: u128,
+    /// By how much σ was lowered because the queue drains; 0 where the target is not drain-aware.
+    pub drained_utps: u128,
+    /// What a count was worth.
+    pub shrinkage: Shrinkage,
     /// Σ ℓ_a of the moves; reaches σ unless the candidates ran out.
     pub shed_utps: u128,
     /// Σ ρ_a of the moves: what receivers reserve.
@@ -180,7 +207,7 @@ pub enum Explanation {
         /// Why.
         reason: SkipReason,
     },
-    /// The donor had reached its shed target before the account's turn.
+    /// The donor had reached its shed target before the account's turn; at once, where a draining queue left none.
     TargetReached {
         /// The donor.
         donor: ValidatorId,

@@ -6,7 +6,9 @@
 //! *Variant.* A reconstruction: the listing did not survive, the prose and its line references did. Line ranges below
 //! are those of `docs/algorithms-local.md`.
 //! *Deviations.* Accounts with live evidence are skipped; receiver ties can be broken by rendezvous or by spare
-//! capacity. *Closed.* Initial assignments have no cooldown; ρ_a rounds up and ℓ_a rounds down.
+//! capacity. *Options* (ours), all off in [`RawParams::paper`](crate::RawParams::paper), each described in its file: how
+//! throughput, capacity and receivers are judged (`roles`), when shedding ends (`target`), what a count is worth
+//! (`shrinkage`). *Closed.* Initial assignments have no cooldown; ρ_a rounds up and ℓ_a rounds down.
 //! *Steps.* L1-5 roles; L8-11 the target; L12-15 candidates; L16-23 moves. L24, the baseline's update, is
 //! [`EvaluationMemory::record`](crate::signal::EvaluationMemory::record), after use.
 
@@ -16,21 +18,26 @@ use core::cmp::Reverse;
 
 use super::candidates::HeaviestFirst;
 use super::receivers::{Receivers, Tie};
+use super::roles::Roles;
+use super::shrinkage::Shrinkage;
+use super::target::{backlog_growth_utps, inferred_excess_utps, shed_target_utps, undrained_utps};
 use super::{
     Decisions, DonorReport, Explanation, MigrationPolicy, PolicyOutcome, Report, Role, SkipReason, ValidatorReport,
 };
 use crate::id::{AccountId, Round, ValidatorId};
-use crate::math::{floor_div, mul_div_ceil};
-use crate::params::Params;
+use crate::params::{Counts, Params};
 use crate::protocol::{CommittedView, Decision};
 use crate::rank::EpochSeed;
 use crate::signal::{ValidatorSignals, WindowSignals};
 
-/// Algorithm 1.
+/// Algorithm 1, with the options of its [`Params`].
 #[derive(Clone, Debug)]
 pub struct CappedShedding {
-    min_queue_delay_us: u64,
+    roles: Roles,
     aggressiveness: u32,
+    drain_aware: bool,
+    backlog: bool,
+    counts: Counts,
     cooldown_rounds: u64,
     tie: Tie,
 }
@@ -48,8 +55,11 @@ impl CappedShedding {
     pub fn new(params: &Params, seed: &EpochSeed) -> Self {
         let raw = params.get();
         Self {
-            min_queue_delay_us: raw.min_queue_delay_us,
+            roles: Roles::new(raw),
             aggressiveness: raw.aggressiveness,
+            drain_aware: raw.drain_aware,
+            backlog: raw.backlog_field,
+            counts: raw.counts,
             cooldown_rounds: 2 * raw.anchor_period,
             tie: Tie::new(raw.receiver_tie, seed),
         }
@@ -61,7 +71,7 @@ impl CappedShedding {
         view: &CommittedView,
         mut observe: impl FnMut(AccountId, Step),
     ) -> Decisions {
-        let mut validators = self.roles(signals, view);
+        let mut validators: Vec<_> = self.roles.of(signals, view).collect();
         let mut receivers = self.receivers(signals, &validators);
         let donors = donors(&validators);
         let mut moves = Vec::new();
@@ -78,6 +88,7 @@ impl CappedShedding {
             // A1 L7
             for donor in donors {
                 let report = &mut validators[donor.index()];
+                let throughput_utps = report.throughput_utps;
                 let Role::Donor(numbers) = &mut report.role else { continue };
                 let mut shedding = Shedding {
                     policy: self,
@@ -88,48 +99,18 @@ impl CappedShedding {
                     decided: &mut decided,
                     moves: &mut moves,
                 };
-                shedding.run(numbers, &signals.validators[donor.index()], signals.evaluation_us, &mut observe);
+                let v = &signals.validators[donor.index()];
+                shedding.set_target(numbers, v, throughput_utps, signals.evaluation_us);
+                shedding.run(numbers, v, throughput_utps, &mut observe);
             }
             for receiver in receivers.iter() {
-                validators[receiver.validator.index()].role = Role::Receiver {
-                    spare_utps: receiver.spare_utps,
-                    reserved_utps: receiver.reserved_utps,
-                    accounts: receiver.accounts,
-                };
+                if let Role::Receiver { reserved_utps, accounts, .. } = &mut validators[receiver.validator.index()].role
+                {
+                    (*reserved_utps, *accounts) = (receiver.reserved_utps, receiver.accounts);
+                }
             }
         }
         Decisions { anchor: signals.anchor, moves, report: Report { outcome, validators } }
-    }
-
-    /// A1 L1-3
-    fn roles(&self, signals: &WindowSignals, view: &CommittedView) -> Vec<ValidatorReport> {
-        let role = |v: &ValidatorSignals, capacity: Option<u64>| {
-            let Some(capacity) = capacity else { return Role::NoCapacity };
-            let throughput = v.throughput_utps.get();
-            match throughput.checked_sub(capacity) {
-                Some(0) => Role::Full,
-                Some(_) if v.queue_delay_us.get() <= self.min_queue_delay_us => Role::ShortQueue,
-                Some(structural_excess_utps) => {
-                    Role::Donor(DonorReport { structural_excess_utps, ..DonorReport::default() })
-                }
-                None if throughput == 0 => Role::Idle,
-                None => Role::Receiver { spare_utps: capacity - throughput, reserved_utps: 0, accounts: 0 },
-            }
-        };
-        (0..=u16::MAX)
-            .map(ValidatorId)
-            .zip(&signals.validators)
-            .map(|(validator, v)| {
-                let capacity_utps = view.capacity(validator);
-                ValidatorReport {
-                    validator,
-                    capacity_utps,
-                    throughput_utps: v.throughput_utps.get(),
-                    queue_delay_us: v.queue_delay_us.get(),
-                    role: role(v, capacity_utps),
-                }
-            })
-            .collect()
     }
 
     fn receivers(&self, signals: &WindowSignals, validators: &[ValidatorReport]) -> Receivers {
@@ -138,7 +119,8 @@ impl CappedShedding {
             _ => None,
         });
         let with_stake = validators.iter().zip(&signals.validators);
-        let mut capacities: Vec<_> = with_stake.filter_map(|(v, s)| Some((v.capacity_utps?, s.stake))).collect();
+        let mut capacities: Vec<_> =
+            with_stake.filter_map(|(v, s)| Some((v.clamped_utps.or(v.capacity_utps)?, s.stake))).collect();
         Receivers::new(self.tie, spares, &mut capacities)
     }
 }
@@ -188,7 +170,7 @@ impl MigrationPolicy for CappedShedding {
 }
 
 /// A1 L7: largest structural excess first, then id.
-fn donors(validators: &[ValidatorReport]) -> Vec<ValidatorId> {
+pub(super) fn donors(validators: &[ValidatorReport]) -> Vec<ValidatorId> {
     let mut donors: Vec<_> = validators
         .iter()
         .filter_map(|v| match &v.role {
@@ -213,32 +195,40 @@ struct Shedding<'a> {
 }
 
 impl Shedding<'_> {
+    /// A1 L8-10
+    fn set_target(&self, numbers: &mut DonorReport, v: &ValidatorSignals, throughput_utps: u64, evaluation_us: u64) {
+        let structural = numbers.structural_excess_utps;
+        let grown = if self.policy.backlog { backlog_growth_utps(v, evaluation_us) } else { None };
+        let inferred = grown.unwrap_or_else(|| inferred_excess_utps(v, throughput_utps, evaluation_us));
+        let undrained = shed_target_utps(structural, inferred, self.policy.aggressiveness);
+        let target = match self.policy.drain_aware {
+            true => undrained.min(undrained_utps(v, throughput_utps, structural, inferred, evaluation_us)),
+            false => undrained,
+        };
+        (numbers.inferred_excess_utps, numbers.shed_target_utps) = (inferred, target);
+        numbers.drained_utps = undrained - target;
+    }
+
     fn run(
         &mut self,
         numbers: &mut DonorReport,
-        signals: &ValidatorSignals,
-        evaluation_us: u64,
+        v: &ValidatorSignals,
+        throughput_utps: u64,
         observe: &mut impl FnMut(AccountId, Step),
     ) {
-        let throughput = signals.throughput_utps.get();
-        let inferred = inferred_excess_utps(signals, evaluation_us);
-        numbers.inferred_excess_utps = inferred;
-        numbers.shed_target_utps =
-            shed_target_utps(numbers.structural_excess_utps, inferred, self.policy.aggressiveness);
         // A1 L11, as a sum: γ itself is a fraction and is never rounded.
-        let congested = u128::from(throughput) + inferred.max(0).unsigned_abs();
+        let congested_utps = u128::from(throughput_utps) + numbers.inferred_excess_utps.max(0).unsigned_abs();
         // A1 L12-15
-        let counted = signals.counted.get();
-        numbers.accounts = signals.accounts.len();
-        // N ≥ n_a ≥ 1 by the source's contract; one that breaks it gets the account taken for all of N.
-        let at_least = |count: u32| counted.max(u64::from(count)).max(1);
-        // ρ_a rounds up: receivers never get more than they reserve.
-        let committed_rate_utps =
-            |count: u32| mul_div_ceil(throughput, u64::from(count), at_least(count)).unwrap_or(u64::MAX);
+        let shrinkage = match self.policy.counts {
+            Counts::Observed => Shrinkage::none(v.counted.get()),
+            Counts::Shrunk => Shrinkage::estimate(v, self.view.accounts_of(self.donor) as u64),
+        };
+        (numbers.accounts, numbers.shrinkage) = (v.accounts.len(), shrinkage);
+        let committed_rate_utps = |count: u32| shrinkage.committed_rate_utps(throughput_utps, count);
         // ρ_a rises with n_a, and room only shrinks: once the lightest account finds none, no account will.
-        let lightest = signals.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate_utps);
+        let lightest = v.accounts.iter().map(|&(_, count)| count).min().map_or(0, committed_rate_utps);
         let mut room = self.receivers.largest_left_utps();
-        for (looked_at, (account, count)) in HeaviestFirst::new(&signals.accounts).enumerate() {
+        for (looked_at, (account, count)) in HeaviestFirst::new(&v.accounts).enumerate() {
             // A1 L16-17
             if numbers.shed_utps >= numbers.shed_target_utps {
                 break;
@@ -256,8 +246,7 @@ impl Shedding<'_> {
                     numbers.moves += 1;
                     numbers.reserved_utps += u128::from(committed_rate_utps);
                     room = self.receivers.largest_left_utps();
-                    // ℓ_a rounds down: the donor never credits itself more than it sheds.
-                    let incoming_rate_utps = congested.saturating_mul(count.into()) / u128::from(at_least(count));
+                    let incoming_rate_utps = shrinkage.incoming_rate_utps(congested_utps, count);
                     numbers.shed_utps = numbers.shed_utps.saturating_add(incoming_rate_utps);
                     observe(account, Step::Moved(decision));
                 }
@@ -302,20 +291,6 @@ impl Shedding<'_> {
         self.decided.insert(account);
         Ok(to)
     }
-}
-
-/// A1 L9: Ê = ⌊throughput · (W̄ − W̃) / Δt_eval⌋, toward −∞. Saturates where a source ignores the bounds of `Params`.
-fn inferred_excess_utps(signals: &ValidatorSignals, evaluation_us: u64) -> i128 {
-    let growth = i128::from(signals.queue_delay_us.get()) * 1024 - i128::from(signals.baseline.get());
-    // Within the bounds at most 2⁵⁰ · 2⁴⁰; a window's evaluation time is positive.
-    let product = i128::from(signals.throughput_utps.get()).saturating_mul(growth);
-    floor_div(product, i128::from(evaluation_us) * 1024).unwrap_or(0)
-}
-
-/// A1 L10: σ = min(max(E^s, Ê), α·E^s).
-fn shed_target_utps(structural: u64, inferred: i128, aggressiveness: u32) -> u128 {
-    let wanted = u128::from(structural).max(inferred.max(0).unsigned_abs());
-    wanted.min(u128::from(structural) * u128::from(aggressiveness))
 }
 
 #[cfg(test)]

@@ -6,20 +6,45 @@ use alloc::vec::Vec;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::CappedShedding;
+use super::{CappedShedding, Decisions, DonorReport, Role};
 use crate::id::{AccountId, Digest, LeaderRound, PublicKey, Round, ValidatorId};
 use crate::params::{Params, RawParams, ReceiverTie};
 use crate::protocol::{AssignmentDelta, Change, CommittedView, DeltaStatus, LatencyEntry, NonceWindow};
 use crate::rank::{EpochSeed, KeyedHash};
-use crate::signal::{ClockDerived, SelfMeasured, Validated, ValidatorSignals, WindowSignals};
+use crate::signal::{ClockDerived, SelfMeasured, TrackRecord, Validated, ValidatorSignals, WindowSignals};
 
 /// One transaction per second.
 pub(super) const TPS: u64 = 1_000_000;
 
+/// The paper's, with a tie.
 pub(super) fn policy(tie: ReceiverTie) -> CappedShedding {
-    let mut raw = RawParams::paper();
-    raw.receiver_tie = tie;
+    policy_of(with_tie(RawParams::paper(), tie))
+}
+
+pub(super) fn policy_of(raw: RawParams) -> CappedShedding {
     CappedShedding::new(&Params::new(raw).unwrap(), &EpochSeed([3; 32]))
+}
+
+pub(super) const fn with_tie(mut raw: RawParams, tie: ReceiverTie) -> RawParams {
+    raw.receiver_tie = tie;
+    raw
+}
+
+/// One of the 64 combinations of the options that a policy reads; 0 has none, 31 those of `recommended`, the last all.
+pub(super) fn combination(at: u64) -> RawParams {
+    let (mut raw, all) = (RawParams::paper(), RawParams::recommended());
+    let on = |bit: u32| at >> bit & 1 == 1;
+    if on(0) {
+        raw.throughput = all.throughput;
+    }
+    if on(1) {
+        raw.counts = all.counts;
+    }
+    if on(2) {
+        raw.receiver_test = all.receiver_test;
+    }
+    (raw.drain_aware, raw.contradiction_clamp, raw.backlog_field) = (on(3), on(4), on(5));
+    raw
 }
 
 /// A validator with a throughput in tx/s, a mean queue delay and baseline in ms, and counted accounts; N is what the
@@ -165,7 +190,28 @@ pub(super) fn random_world_keyed(seed: u64, lookup: KeyedHash) -> (WindowSignals
     }
     let mut signals = signals(600, validators);
     signals.evaluation_us = rng.random_range(1..20_000_000);
+    for_options(&mut signals, &mut rng);
     (signals, view.0)
+}
+
+/// What only options read.
+fn for_options(signals: &mut WindowSignals, rng: &mut ChaCha8Rng) {
+    signals.window_us = rng.random_range(1_000_000..4_000_000);
+    for v in &mut signals.validators {
+        v.certificates = rng.random_range(20..=30);
+        if rng.random_bool(0.3) {
+            let utps = |rng: &mut ChaCha8Rng| rng.random_range(10..60) * TPS;
+            let pair = rng.random_bool(0.5).then(|| utps(rng));
+            v.record = TrackRecord::new(utps(rng), Some(utps(rng)), pair);
+        }
+        let mut backlog = || rng.random_bool(0.8).then(|| SelfMeasured(rng.random_range(0..200)));
+        (v.backlog, v.previous_backlog) = (backlog(), backlog());
+        if rng.random_bool(0.3) {
+            v.rest_accounts.0 = rng.random_range(1..10);
+            v.rest_transactions.0 = v.rest_accounts.0 * rng.random_range(1..3);
+            v.counted.0 += v.rest_transactions.0;
+        }
+    }
 }
 
 /// `signals` with every account list in another order.
@@ -178,4 +224,25 @@ pub(super) fn shuffled(mut signals: WindowSignals, seed: u64) -> WindowSignals {
 
 pub(super) fn ties() -> Vec<ReceiverTie> {
     vec![ReceiverTie::LowestId, ReceiverTie::LargestSpare, ReceiverTie::Rendezvous]
+}
+
+pub(super) fn moves(decisions: &Decisions) -> Vec<(u64, u16, u16)> {
+    decisions.moves.iter().map(|m| (m.account.0, m.from.0, m.to.0)).collect()
+}
+
+pub(super) fn donor(decisions: &Decisions, v: usize) -> &DonorReport {
+    match &decisions.report.validators[v].role {
+        Role::Donor(numbers) => numbers,
+        other => panic!("v{v} is no donor but {other:?}"),
+    }
+}
+
+/// 110 tx/s at a validator of 100, queue growing by `growth_ms` in a second of evaluation; one idle receiver of 100.
+pub(super) fn one_donor(growth_ms: i64, accounts: &[(u64, u32)]) -> (WindowSignals, Committed) {
+    let delay = 1000;
+    let signals =
+        signals(600, vec![validator(110, delay, delay as i64 - growth_ms, accounts), validator(50, 0, 0, &[])]);
+    let mut view = Committed::new(&[Some(100), Some(100)]);
+    accounts.iter().for_each(|&(account, _)| view.admit(account, 0));
+    (signals, view)
 }

@@ -37,13 +37,14 @@ pub struct LoadFieldsBuilder {
     transactions: u64,
     delay_sum_us: u64,
     batches: u64,
+    backlog: Option<u32>,
 }
 
 impl LoadFieldsBuilder {
     /// A builder with no batches.
     #[must_use]
     pub const fn new() -> Self {
-        Self { histogram: Vec::new(), transactions: 0, delay_sum_us: 0, batches: 0 }
+        Self { histogram: Vec::new(), transactions: 0, delay_sum_us: 0, batches: 0, backlog: None }
     }
 
     /// Adds a batch that a quorum has acknowledged.
@@ -63,6 +64,12 @@ impl LoadFieldsBuilder {
         Ok(())
     }
 
+    /// States the transactions that wait at this validator now, for the next header; it says so only under
+    /// [`RawParams::backlog_field`](crate::RawParams::backlog_field).
+    pub const fn set_backlog(&mut self, transactions: u32) {
+        self.backlog = Some(transactions);
+    }
+
     /// The fields of `author`'s header of `round`; the builder is empty afterwards. `proposed_at_us` is read from the
     /// clock now, after the batches' acknowledgments. A mean delay above the parameters' maximum is reported as the
     /// maximum. Cost: sorts the accounts; a hash per account tied at the cut, if it binds.
@@ -79,6 +86,7 @@ impl LoadFieldsBuilder {
         let fields = LoadFields {
             proposed_at_us,
             queue_delay_us: self.delay_sum_us.checked_div(self.batches).map(|mean| mean.min(max_delay)),
+            backlog: self.backlog.take().filter(|_| params.get().backlog_field),
             commit_head,
             // `add_batch` keeps the sum below 2²⁴.
             transactions: self.transactions as u32,

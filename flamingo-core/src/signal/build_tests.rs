@@ -181,7 +181,7 @@ fn a_wrong_header_costs_one_pass() {
     let entries = last.into_iter().map(|(account, count)| (AccountId(account), count)).collect();
     let counts = AccountCounts { entries, ..AccountCounts::default() };
     let (queue_delay_us, commit_head) = (Some(0), LeaderRound(0));
-    let load = LoadFields { proposed_at_us: 0, queue_delay_us, commit_head, transactions: N, counts };
+    let load = LoadFields { proposed_at_us: 0, queue_delay_us, backlog: None, commit_head, transactions: N, counts };
     let ids = honest.iter().map(|&(account, _)| AccountId(account));
     let verdict = verify_counts(&load, N.into(), ids, ValidatorId(2), Round(9), &params(N));
     let account = AccountId(u64::from(N) - 1);

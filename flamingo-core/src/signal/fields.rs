@@ -1,6 +1,7 @@
 //! The load fields of a header and their canonical bytes (Flamingo §4.1).
 //!
-//! *Bytes.* proposal time u64; flag and, when set, queue delay u64; commit head u64; transactions u32; rest
+//! *Bytes.* proposal time u64; flags u8, whose bit 0 announces a queue delay and bit 1 a backlog; queue delay u64 and
+//! backlog u32, where announced; commit head u64; transactions u32; rest
 //! transactions u32; rest accounts u32; count u32; then per entry, both as varints, the distance from the previous
 //! account minus one (the first: the account itself) and the number of its transactions. A busy header names some
 //! ten thousand accounts, nearly all once: three to four bytes each.
@@ -13,6 +14,11 @@ use crate::params::Params;
 use crate::wire::{AccountDistances, Reader, Varint, WireError, varint_len};
 
 const LOAD_FIELDS: Domain = Domain("flamingo/load-fields/v1");
+
+/// The flag of a queue delay.
+const DELAY: u8 = 1;
+/// The flag of a backlog.
+const BACKLOG: u8 = 2;
 
 /// n_{v,r,a}: how many of a header's transactions are counted for each account.
 ///
@@ -56,6 +62,7 @@ impl AccountCounts {
 pub struct LoadFields {
     pub(super) proposed_at_us: u64,
     pub(super) queue_delay_us: Option<u64>,
+    pub(super) backlog: Option<u32>,
     pub(super) commit_head: LeaderRound,
     pub(super) transactions: u32,
     pub(super) counts: AccountCounts,
@@ -73,6 +80,13 @@ impl LoadFields {
     #[must_use]
     pub const fn queue_delay_us(&self) -> Option<u64> {
         self.queue_delay_us
+    }
+
+    /// b_{v,r}: transactions that wait at the proposer, in its own word. `None` unless the parameters ask for it, and where
+    /// the host does not know.
+    #[must_use]
+    pub const fn backlog(&self) -> Option<u32> {
+        self.backlog
     }
 
     /// The leader round of the last sub-DAG that the proposer had committed.
@@ -96,7 +110,8 @@ impl LoadFields {
     /// The number of bytes [`encode`](Self::encode) appends.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        let head = 8 + 1 + self.queue_delay_us.map_or(0, |_| 8) + 8 + 4 * 4;
+        let optional = self.queue_delay_us.map_or(0, |_| 8) + self.backlog.map_or(0, |_| 4);
+        let head = 8 + 1 + optional + 8 + 4 * 4;
         let entries = distances(&self.counts.entries);
         head + entries.map(|(distance, count)| varint_len(distance) + varint_len(u64::from(count))).sum::<usize>()
     }
@@ -126,10 +141,17 @@ impl LoadFields {
     pub fn decode(reader: &mut Reader<'_>, params: &Params) -> Result<Self, WireError> {
         let max_entries = params.get().max_header_entries;
         let proposed_at_us = reader.u64()?;
-        let queue_delay_us = match reader.flag("queue delay present")? {
+        let at = reader.at();
+        let flags = reader.u8()?;
+        let known = if params.get().backlog_field { DELAY | BACKLOG } else { DELAY };
+        if flags & !known != 0 {
+            return Err(WireError::NotCanonical { what: "optional fields", at });
+        }
+        let queue_delay_us = match flags & DELAY != 0 {
             true => Some(bounded("queue delay in us", reader.u64()?, params.get().max_queue_delay_us)?),
             false => None,
         };
+        let backlog = if flags & BACKLOG != 0 { Some(reader.u32()?) } else { None };
         let commit_head = LeaderRound(reader.u64()?);
         let transactions = reader.u32()?;
         let max_transactions = match queue_delay_us {
@@ -147,14 +169,17 @@ impl LoadFields {
         let counts = AccountCounts { entries, rest_transactions, rest_accounts };
         bounded("counted transactions", counts.total(), u64::from(transactions))?;
         check_rest(&counts, max_entries, at)?;
-        Ok(Self { proposed_at_us, queue_delay_us, commit_head, transactions, counts })
+        Ok(Self { proposed_at_us, queue_delay_us, backlog, commit_head, transactions, counts })
     }
 
     fn emit(&self, out: &mut impl FnMut(&[u8])) {
         out(&self.proposed_at_us.to_le_bytes());
-        out(&[u8::from(self.queue_delay_us.is_some())]);
+        out(&[self.queue_delay_us.map_or(0, |_| DELAY) | self.backlog.map_or(0, |_| BACKLOG)]);
         if let Some(delay) = self.queue_delay_us {
             out(&delay.to_le_bytes());
+        }
+        if let Some(backlog) = self.backlog {
+            out(&backlog.to_le_bytes());
         }
         out(&self.commit_head.0.to_le_bytes());
         out(&self.transactions.to_le_bytes());

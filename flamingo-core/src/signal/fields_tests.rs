@@ -19,6 +19,7 @@ fn fields(entries: Vec<(u64, u32)>, rest: (u32, u32)) -> LoadFields {
     LoadFields {
         proposed_at_us: 0x0102,
         queue_delay_us: Some(5),
+        backlog: None,
         commit_head: LeaderRound(9),
         transactions: counts.total() as u32 + 1,
         counts,
@@ -51,6 +52,46 @@ fn known_bytes() {
     expected.extend([3, 1, 0, 200, 1]);
     expected.extend([0xfa, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2]);
     assert_eq!(bytes, expected);
+}
+
+/// A backlog is announced by bit 1 and follows the delay; it is read where the parameters ask for it, and refused elsewhere,
+/// as is every other bit. Headers without one have the bytes that they have without the option.
+#[test]
+fn a_backlog_is_optional() {
+    let mut raw = RawParams::paper();
+    raw.backlog_field = true;
+    let asking = Params::new(raw).unwrap();
+    let without = fields(vec![(3, 1)], (0, 0));
+    let with = LoadFields { backlog: Some(0x0403), ..without.clone() };
+    let (plain, bytes) = (bytes_of(&without), bytes_of(&with));
+    assert_eq!((with.encoded_len(), bytes[8]), (bytes.len(), 3));
+    assert_eq!(
+        (&bytes[..8], &bytes[9..17], &bytes[17..21], &bytes[21..]),
+        (&plain[..8], &plain[9..17], &[3, 4, 0, 0][..], &plain[17..])
+    );
+    let read = |bytes: &[u8]| LoadFields::decode(&mut Reader::new(bytes), &asking);
+    assert_eq!((read(&bytes), read(&plain)), (Ok(with.clone()), Ok(without)));
+    let refused = Err(WireError::NotCanonical { what: "optional fields", at: 8 });
+    assert_eq!(decode(&bytes, 10), refused);
+    let mut unknown = bytes;
+    unknown[8] = 4;
+    assert_eq!(read(&unknown), refused);
+    let idle = LoadFields { queue_delay_us: None, transactions: 0, counts: AccountCounts::default(), ..with };
+    assert_eq!(read(&bytes_of(&idle)), Ok(idle), "an empty header has a backlog, too");
+}
+
+/// What a builder is told goes into the next header, once, and only where the parameters ask for it.
+#[test]
+fn a_backlog_is_built_once() {
+    let mut raw = RawParams::paper();
+    for asked in [false, true] {
+        raw.backlog_field = asked;
+        let params = Params::new(raw.clone()).unwrap();
+        let mut builder = LoadFieldsBuilder::new();
+        builder.set_backlog(7);
+        let mut built = || builder.finish(ValidatorId(0), Round(1), 0, LeaderRound(0), &params).backlog();
+        assert_eq!((built(), built()), (asked.then_some(7), None));
+    }
 }
 
 /// Whatever hash a host uses, it is fed the tag and the canonical bytes, both length-prefixed.

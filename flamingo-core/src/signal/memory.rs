@@ -1,13 +1,14 @@
-//! What carries over from one evaluation to the next: the queue-delay baselines W̃ and the previous window's end.
+//! What carries over from one evaluation to the next: queue-delay baselines, the last windows, and track records.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::baseline::{from_history, scaled, step};
+use super::record::TrackRecord;
 use super::signals::{SelfMeasured, Skip, WindowSignals};
 use crate::id::Round;
-use crate::math::floor_div;
-use crate::params::Params;
+use crate::params::{Params, QueueBaseline, Throughput};
 
 /// An earlier evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +21,57 @@ pub struct PastEvaluation {
     pub closed_at_us: u64,
     /// W̄_v of every validator, in µs.
     pub queue_delays_us: Box<[SelfMeasured<u64>]>,
+    /// b̄_v of every validator, where its headers stated it.
+    pub backlogs: Box<[Option<SelfMeasured<u64>>]>,
 }
 
-/// Baselines and history. Local: a restarted validator starts from nothing, and its first baseline is its first
-/// window mean again.
+impl PastEvaluation {
+    /// An evaluation as a host stored it.
+    #[must_use]
+    pub const fn new(
+        anchor: Round,
+        closed_at_us: u64,
+        queue_delays_us: Box<[SelfMeasured<u64>]>,
+        backlogs: Box<[Option<SelfMeasured<u64>>]>,
+    ) -> Self {
+        Self { anchor, closed_at_us, queue_delays_us, backlogs }
+    }
+}
+
+/// What a host may store after an evaluation and hand back after a restart; see [`EvaluationMemory::remember`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Remembered {
+    /// Up to [`EvaluationMemory::MAX_HISTORY`] evaluations, oldest first.
+    pub history: Vec<PastEvaluation>,
+    /// By validator; empty before the first evaluation.
+    pub records: Vec<TrackRecord>,
+}
+
+impl Remembered {
+    /// What a host stored.
+    #[must_use]
+    pub const fn new(history: Vec<PastEvaluation>, records: Vec<TrackRecord>) -> Self {
+        Self { history, records }
+    }
+}
+
+/// Baselines, history and track records of one epoch; a new epoch begins with a new memory.
+///
+/// Local. A restarted validator to which nothing is handed back starts from nothing: its first baseline is its first
+/// window mean again, its records are empty, and until it has seen as much as the others it may decide differently.
+/// That costs matching decisions, never safety.
 #[derive(Clone, Debug)]
 pub struct EvaluationMemory {
     ema_weight: (u32, u32),
+    queue_baseline: QueueBaseline,
+    throughput: Throughput,
+    min_queue_delay_us: u64,
     /// W̃_v in 1/1024 µs; empty before the first evaluation.
-    baselines: Vec<i64>,
+    averages: Vec<i64>,
     history: VecDeque<PastEvaluation>,
+    records: Vec<TrackRecord>,
 }
 
 impl EvaluationMemory {
@@ -39,8 +81,17 @@ impl EvaluationMemory {
 
     /// No evaluations yet.
     #[must_use]
-    pub fn new(params: &Params) -> Self {
-        Self { ema_weight: params.get().ema_weight, baselines: Vec::new(), history: VecDeque::new() }
+    pub const fn new(params: &Params) -> Self {
+        let raw = params.get();
+        Self {
+            ema_weight: raw.ema_weight,
+            queue_baseline: raw.queue_baseline,
+            throughput: raw.throughput,
+            min_queue_delay_us: raw.min_queue_delay_us,
+            averages: Vec::new(),
+            history: VecDeque::new(),
+            records: Vec::new(),
+        }
     }
 
     /// The last evaluation recorded.
@@ -54,10 +105,38 @@ impl EvaluationMemory {
         self.history.iter()
     }
 
-    /// W̃_v in 1/1024 µs for the validator at `index`; `first`, a window mean in µs, before any evaluation.
+    /// What W̄ of the validator at `index` is compared with, in 1/1024 µs; `first`, a window mean in µs, before any
+    /// evaluation.
     #[must_use]
     pub fn baseline(&self, index: usize, first: u64) -> i64 {
-        self.baselines.get(index).copied().unwrap_or_else(|| scaled(first))
+        let kept = match self.queue_baseline {
+            QueueBaseline::Average => self.averages.get(index).copied(),
+            other => from_history(other, self.ema_weight, self.history.iter(), index),
+        };
+        kept.unwrap_or_else(|| scaled(first))
+    }
+
+    /// What the epoch's evaluations so far say against the capacity of the validator at `index`.
+    #[must_use]
+    pub fn track_record(&self, index: usize) -> TrackRecord {
+        self.records.get(index).copied().unwrap_or_default()
+    }
+
+    /// What to store, after an evaluation. A moving average over all evaluations is not in it: the paper's begins anew
+    /// after a restart.
+    #[must_use]
+    pub fn remembered(&self) -> Remembered {
+        Remembered { history: self.history.iter().cloned().collect(), records: self.records.clone() }
+    }
+
+    /// After a restart in the same epoch: the evaluations stored last. Of the history the newest
+    /// [`MAX_HISTORY`](Self::MAX_HISTORY) are taken.
+    pub fn remember(&mut self, remembered: Remembered) {
+        let Remembered { history, records } = remembered;
+        let old = history.len().saturating_sub(Self::MAX_HISTORY);
+        self.history = history.into_iter().skip(old).collect();
+        self.records = records;
+        self.averages.clear();
     }
 
     /// Δt_eval for an evaluation of `anchor` whose window closed at `closed_at_us` and took `window_us`.
@@ -75,21 +154,22 @@ impl EvaluationMemory {
         }
     }
 
-    /// Records that `signals` were used: W̃_v += ⌊weight · (W̄_v − W̃_v)⌋ for every validator, in 1/1024 µs
-    /// (`// A1 L24`). An anchor that is not above the last one changes nothing.
+    /// Records that `signals` were used: averages move, for every validator (`// A1 L24`), and records and history grow
+    /// by one window. An anchor that is not above the last one changes nothing.
     pub fn record(&mut self, signals: &WindowSignals) {
         if self.previous().is_some_and(|previous| signals.anchor <= previous.anchor) {
             return;
         }
-        let (numerator, denominator) = self.ema_weight;
-        self.baselines.clear();
-        self.baselines.extend(signals.validators.iter().map(|v| {
-            // Wide, for a source's own signals; between both ends the cast keeps the value.
-            let (baseline, mean) = (i128::from(v.baseline.0), i128::from(scaled(v.queue_delay_us.0)));
-            // A positive denominator not below the numerator: the quotient exists and is no larger than the distance.
-            let step = floor_div((mean - baseline) * i128::from(numerator), i128::from(denominator)).unwrap_or(0);
-            (baseline + step) as i64
-        }));
+        if self.queue_baseline == QueueBaseline::Average {
+            let validators = signals.validators.iter();
+            self.averages.clear();
+            self.averages.extend(validators.map(|v| step(v.baseline.0, scaled(v.queue_delay_us.0), self.ema_weight)));
+        }
+        let records = signals.validators.iter().map(|v| {
+            let throughput_utps = signals.throughput_utps(v, self.throughput);
+            v.record.after(throughput_utps, v.queue_delay_us.0, self.min_queue_delay_us)
+        });
+        self.records = records.collect();
         if self.history.len() == Self::MAX_HISTORY {
             self.history.pop_front();
         }
@@ -97,13 +177,9 @@ impl EvaluationMemory {
             anchor: signals.anchor,
             closed_at_us: signals.closed_at_us,
             queue_delays_us: signals.validators.iter().map(|v| v.queue_delay_us).collect(),
+            backlogs: signals.validators.iter().map(|v| v.backlog).collect(),
         });
     }
-}
-
-/// µs in 1/1024 µs. Delays are at most ten minutes, so the cast keeps the value.
-fn scaled(us: u64) -> i64 {
-    us.min(Params::MAX_QUEUE_DELAY_US) as i64 * 1024
 }
 
 #[cfg(test)]
@@ -140,6 +216,64 @@ mod tests {
         baselines.push(memory.baseline(0, 0));
         // 102400; +⌊0⌋; +⌊3·1024/10⌋ = 307; 102707 + ⌊−308121/10⌋ = 71894; + ⌊3·(5120 − 71894)/10⌋ = −20033.
         assert_eq!(baselines, [102_400, 102_400, 102_707, 71_894, 51_861]);
+    }
+
+    fn params(baseline: QueueBaseline) -> Params {
+        let mut raw = RawParams::paper();
+        raw.queue_baseline = baseline;
+        Params::new(raw).unwrap()
+    }
+
+    /// The three baselines on one series of means: the paper's average; the same from the last eight windows, equal
+    /// until the ninth is forgotten; the window before.
+    #[test]
+    fn baselines() {
+        let series = |baseline| {
+            let mut memory = EvaluationMemory::new(&params(baseline));
+            let found = [100, 101, 0, 5, 7, 7, 7, 7, 7, 7, 1000].into_iter().zip(1..).map(|(delay, i)| {
+                let signals = signals(&memory, 60 * i, delay);
+                memory.record(&signals);
+                signals.validators[0].baseline.0
+            });
+            (found.collect::<Vec<_>>(), memory)
+        };
+        let (average, _) = series(QueueBaseline::Average);
+        let (recent, memory) = series(QueueBaseline::RecentAverage);
+        let (previous, _) = series(QueueBaseline::Previous);
+        let means = |means: &[i64]| means.iter().map(|mean| mean * 1024).collect::<Vec<_>>();
+        assert_eq!(previous, means(&[100, 100, 101, 0, 5, 7, 7, 7, 7, 7, 7]));
+        assert_eq!(recent[..9], average[..9]);
+        assert_ne!(recent[9..], average[9..], "from 101, not from 100");
+
+        // What a host stored gives a restarted validator the same recent average; the paper's begins anew.
+        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::RecentAverage));
+        restarted.remember(memory.remembered());
+        assert_eq!(restarted.baseline(0, 3), memory.baseline(0, 3));
+        let mut paper = EvaluationMemory::new(&params(QueueBaseline::Average));
+        paper.remember(memory.remembered());
+        assert_eq!(paper.baseline(0, 3), 3 * 1024);
+    }
+
+    /// All that is remembered comes back, the newest eight evaluations of it, and the evaluation goes on from there.
+    #[test]
+    fn memory_survives_a_restart() {
+        let mut memory = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        for i in 1..=3 {
+            let mut signals = signals(&memory, 60 * i, 400_000);
+            signals.validators[0].record = memory.track_record(0);
+            signals.validators[0].throughput_utps.0 = 40 + i;
+            memory.record(&signals);
+        }
+        assert_eq!(memory.track_record(0), TrackRecord::new(43, Some(43), Some(42)));
+        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        assert_eq!(restarted.track_record(0), TrackRecord::default(), "a new epoch, or nothing stored");
+        restarted.remember(memory.remembered());
+        assert_eq!(restarted.remembered(), memory.remembered());
+        assert_eq!(restarted.evaluation_us(Round(240), 2400, 7), Ok(600));
+        let mut long = memory.remembered();
+        long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]), Box::new([]))).collect();
+        restarted.remember(long);
+        assert_eq!(restarted.history().map(|past| past.anchor.0).collect::<Vec<_>>(), [12, 13, 14, 15, 16, 17, 18, 19]);
     }
 
     /// Δt_eval is measured from the previous evaluation, needs a new anchor, and must be positive.

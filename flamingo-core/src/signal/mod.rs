@@ -8,19 +8,24 @@
 //! | [`WorkerMeter`], [`BatchLoad`] | what one batch carries, and how long it waited | worker |
 //! | [`LoadFieldsBuilder`], [`verify_counts`] | batches to fields; fields against batches | primary; voters |
 //! | [`TrackingWindow`] | the last w rounds, incrementally; the default [`SignalSource`] | primary |
+//! | [`EvaluationMemory`], [`TrackRecord`] | what one evaluation leaves to the next | primary |
 //! | [`WindowSignals`] | the inputs of Algorithm 1, with how far each can be trusted in its type | policy |
 
+mod backlog;
+mod baseline;
 mod build;
 mod fields;
 mod memory;
 mod meter;
+mod record;
 mod signals;
 mod tally;
 mod window;
 
 pub use build::{BatchRefused, CountMismatch, LoadFieldsBuilder, verify_counts};
 pub use fields::{AccountCounts, LoadFields};
-pub use memory::{EvaluationMemory, PastEvaluation};
+pub use memory::{EvaluationMemory, PastEvaluation, Remembered};
 pub use meter::{BatchLoad, WorkerMeter};
+pub use record::TrackRecord;
 pub use signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
 pub use window::{Added, CertificateView, TrackingWindow};

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 
 use super::memory::PastEvaluation;
+use super::record::TrackRecord;
 use crate::id::{AccountId, Round};
+use crate::math::mul_div_floor;
+use crate::params::{Params, Throughput};
 
 macro_rules! trust_class {
     ($(#[$doc:meta])* $name:ident) => {
@@ -57,8 +60,15 @@ pub struct ValidatorSignals {
     /// W̄_v: the mean of its headers' queue delays in µs, over the rounds in which it carried a batch, rounded down;
     /// 0 without any.
     pub queue_delay_us: SelfMeasured<u64>,
-    /// W̃_v *before* this evaluation, in 1/1024 µs; the first time, W̄_v.
+    /// What W̄_v is compared with, in 1/1024 µs: W̃_v *before* this evaluation, or another
+    /// [`QueueBaseline`](crate::QueueBaseline); the first time, W̄_v.
     pub baseline: SelfMeasured<i64>,
+    /// b̄_v: the mean backlog that its headers state, in transactions, rounded down; `None` where none does.
+    pub backlog: Option<SelfMeasured<u64>>,
+    /// The same at the previous evaluation.
+    pub previous_backlog: Option<SelfMeasured<u64>>,
+    /// What earlier windows of the epoch say against its capacity.
+    pub record: TrackRecord,
     /// n_{v,a} ≥ 1 for the listed accounts: each account once, in any order. A policy must not depend on the order.
     pub accounts: Vec<(AccountId, u32)>,
     /// Counted transactions of accounts beyond the headers' lists.
@@ -89,6 +99,24 @@ pub struct WindowSignals {
     pub history: Vec<PastEvaluation>,
     /// By validator id, one for each member.
     pub validators: Vec<ValidatorSignals>,
+}
+
+impl WindowSignals {
+    /// The throughput of `v`, one of the [`validators`](Self::validators), in µtx/s, under either meaning.
+    #[must_use]
+    pub fn throughput_utps(&self, v: &ValidatorSignals, throughput: Throughput) -> u64 {
+        match throughput {
+            Throughput::Certified => v.throughput_utps.get(),
+            Throughput::Validated => throughput_utps(v.counted.get(), self.window_us),
+        }
+    }
+}
+
+/// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped.
+pub(super) fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
+    const UTX_TIMES_US_PER_SECOND: u64 = 1_000_000_000_000;
+    let rate = mul_div_floor(transactions, UTX_TIMES_US_PER_SECOND, window_us.max(1));
+    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(Params::MAX_RATE_UTPS))
 }
 
 /// Why an anchor has no signals. Nothing is changed by a skip: the next anchor sees the same baselines and measures
@@ -142,7 +170,7 @@ pub enum Skip {
 }
 
 /// Where a policy's signals come from. [`TrackingWindow`](super::TrackingWindow) is the default; a host can read its
-/// own DAG store instead, keeping baselines in an [`EvaluationMemory`](super::EvaluationMemory).
+/// own DAG store instead, keeping baselines and records in an [`EvaluationMemory`](super::EvaluationMemory).
 ///
 /// # Contract
 /// The signals of an anchor are a function of the certificates held for rounds r − frontier_lag − w to r −

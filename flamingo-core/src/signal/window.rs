@@ -11,13 +11,16 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::backlog::Backlogs;
 use super::fields::LoadFields;
-use super::memory::EvaluationMemory;
-use super::signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};
+use super::memory::{EvaluationMemory, Remembered};
+use super::signals::{
+    ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals, throughput_utps,
+};
 use super::tally::{Slot, Tally};
 use crate::committee::Committee;
 use crate::id::{AccountId, Round, ValidatorId};
-use crate::math::{mul_div_floor, weighted_lower_median};
+use crate::math::weighted_lower_median;
 use crate::params::Params;
 
 /// What the window reads of a certificate. The host has verified it: a quorum has voted for the header.
@@ -83,6 +86,7 @@ pub struct TrackingWindow {
     base: u64,
     rounds: VecDeque<RoundRows>,
     sums: Box<[Sums]>,
+    backlogs: Backlogs,
     memory: EvaluationMemory,
 }
 
@@ -138,6 +142,7 @@ impl TrackingWindow {
             base: 0,
             rounds: (0..kept).map(|_| RoundRows::default()).collect(),
             sums: committee.members().iter().map(|_| Sums::default()).collect(),
+            backlogs: Backlogs::default(),
             memory: EvaluationMemory::new(params),
         }
     }
@@ -162,6 +167,7 @@ impl TrackingWindow {
         let Some(rows) = usize::try_from(at).ok().and_then(|at| self.rounds.get_mut(at)) else {
             return Added::TooFarAhead { newest };
         };
+        self.backlogs.add(author, round, certificate.load.backlog());
         if rows.rows.is_empty() {
             rows.rows.resize_with(self.stakes.len(), || None);
         }
@@ -185,6 +191,7 @@ impl TrackingWindow {
     /// Slides the window forward until it ends at `last_round`; a round that is not above the end changes nothing.
     /// Cost per round: its entries once in and once out. A jump beyond everything kept empties the window.
     pub fn advance(&mut self, last_round: Round) {
+        self.backlogs.forget_before(last_round.0.saturating_sub(self.window_rounds).max(self.base));
         let end = self.base + self.window_rounds;
         let steps = last_round.0.saturating_sub(end);
         if steps >= self.rounds.len() as u64 {
@@ -208,6 +215,12 @@ impl TrackingWindow {
     #[must_use]
     pub const fn memory(&self) -> &EvaluationMemory {
         &self.memory
+    }
+
+    /// After a restart, before the first evaluation: what earlier evaluations left behind, as it was
+    /// [`remembered`](EvaluationMemory::remembered).
+    pub fn remember(&mut self, remembered: Remembered) {
+        self.memory.remember(remembered);
     }
 
     /// One round forward: the front goes, the window's first round becomes the front, the next round enters.
@@ -240,6 +253,9 @@ impl TrackingWindow {
             throughput_utps: ClockDerived(throughput_utps(sums.transactions, window_us)),
             queue_delay_us: SelfMeasured(queue_delay_us),
             baseline: SelfMeasured(self.memory.baseline(index, queue_delay_us)),
+            record: self.memory.track_record(index),
+            backlog: self.backlogs.mean(index, self.base + 1, self.last_round().0).map(SelfMeasured),
+            previous_backlog: self.memory.previous().and_then(|past| past.backlogs.get(index).copied().flatten()),
             accounts,
             rest_transactions: Validated(sums.rest_transactions),
             rest_accounts: Validated(sums.rest_accounts),
@@ -367,13 +383,6 @@ impl Sums {
         self.delay_sum_us -= row.queue_delay_us.unwrap_or(0);
         self.delay_samples -= u64::from(row.queue_delay_us.is_some());
     }
-}
-
-/// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped. `window_us` is positive.
-fn throughput_utps(transactions: u64, window_us: u64) -> u64 {
-    const UTX_TIMES_US_PER_SECOND: u64 = 1_000_000_000_000;
-    let rate = mul_div_floor(transactions, UTX_TIMES_US_PER_SECOND, window_us);
-    rate.map_or(Params::MAX_RATE_UTPS, |rate| rate.min(Params::MAX_RATE_UTPS))
 }
 
 #[cfg(test)]

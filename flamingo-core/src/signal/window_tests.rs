@@ -1,7 +1,7 @@
 use super::*;
 use crate::id::{Epoch, LeaderRound, PublicKey};
 use crate::params::{ParamsError, RawParams};
-use crate::signal::{LoadFieldsBuilder, PastEvaluation, WorkerMeter};
+use crate::signal::{LoadFieldsBuilder, PastEvaluation, TrackRecord, WorkerMeter};
 use crate::{Member, NoSignatures};
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -317,6 +317,7 @@ fn what_is_not_added() {
 #[derive(Default)]
 struct Past {
     baselines: Vec<i64>,
+    records: Vec<TrackRecord>,
     history: Vec<PastEvaluation>,
 }
 
@@ -328,9 +329,12 @@ impl Past {
             v.baseline.get() + (distance * i128::from(numerator)).div_euclid(i128::from(denominator)) as i64
         };
         self.baselines = signals.validators.iter().map(moved).collect();
+        let after = |v: &ValidatorSignals| v.record.after(v.throughput_utps.get(), v.queue_delay_us.get(), 30_000);
+        self.records = signals.validators.iter().map(after).collect();
         let &WindowSignals { anchor, closed_at_us, ref validators, .. } = signals;
         let queue_delays_us = validators.iter().map(|v| v.queue_delay_us).collect();
-        self.history.push(PastEvaluation { anchor, closed_at_us, queue_delays_us });
+        let backlogs = signals.validators.iter().map(|v| v.backlog).collect();
+        self.history.push(PastEvaluation { anchor, closed_at_us, queue_delays_us, backlogs });
         self.history.drain(..self.history.len().saturating_sub(8));
     }
 }
@@ -368,6 +372,7 @@ fn rebuilt(certs: &[Cert], stakes: &[u64], anchor: u64, past: &Past) -> WindowSi
         }
         signals.accounts = accounts.into_iter().filter(|&(_, count)| count > 0).collect();
         signals.queue_delay_us.0 = delays.iter().sum::<u64>().checked_div(delays.len() as u64).unwrap_or(0);
+        signals.record = past.records.get(v).copied().unwrap_or_default();
         signals.baseline.0 = past.baselines.get(v).copied().unwrap_or(signals.queue_delay_us.0 as i64 * 1024);
         signals.throughput_utps.0 = signals.transactions.0 * 1_000_000_000_000 / window_us;
         signals

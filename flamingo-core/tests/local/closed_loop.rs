@@ -1,15 +1,15 @@
 //! Both sides together: signals to decisions to the log to assignments, and back into the signals.
 
 use flamingo_core::policy::{Explanation, MigrationPolicy, PolicyOutcome, SkipReason};
-use flamingo_core::{AccountId, Evaluation, ReceiverTie, ValidatorId};
+use flamingo_core::{AccountId, Evaluation, RawParams, ReceiverTie, ValidatorId};
 
-use super::world::{HOT, World};
+use super::world::{HOT, World, algorithm_1};
 
 /// 120 tx/s at a validator of bandwidth 60 in 60 accounts, and 10 tx/s at each of three others.
-pub(crate) fn skewed(seed: u64, tie: ReceiverTie, late: f64, liar: bool) -> World {
+pub(crate) fn skewed(seed: u64, policy: (RawParams, ReceiverTie), late: f64, liar: bool) -> World {
     let hot = (0..60).map(|a| 1 + a % 3);
     let rates = hot.chain((60..80).map(|a| if a % 4 == 0 { 0 } else { 2 })).collect();
-    World::new(seed, 4, rates, tie, late, liar)
+    World::new(seed, 4, rates, policy, late, liar)
 }
 
 /// Everyone's evaluations over so many seconds.
@@ -18,13 +18,18 @@ fn run(world: &mut World, seconds: u64) -> Vec<(usize, Evaluation)> {
 }
 
 /// The load of an overloaded validator spreads over the committee in a few anchors until nobody is offered more than
-/// its bandwidth, the queue has drained and anchors are quiet again; with every tie, with a tenth of the certificates a
-/// round late, and with one validator's clock at zero.
+/// its bandwidth, the queue has drained and anchors are quiet again; under Algorithm 1 and with all options, with every
+/// tie, with a tenth of the certificates a round late, and with one validator's clock at zero.
 #[test]
 fn an_overload_is_shed_and_then_nothing_moves() {
     for tie in [ReceiverTie::LowestId, ReceiverTie::LargestSpare, ReceiverTie::Rendezvous] {
-        for (late, liar) in [(0.0, false), (0.1, true)] {
-            let mut world = skewed(1, tie, late, liar);
+        for (raw, late, liar) in [
+            (algorithm_1(), 0.0, false),
+            (algorithm_1(), 0.1, true),
+            (RawParams::recommended(), 0.0, false),
+            (RawParams::recommended(), 0.1, true),
+        ] {
+            let mut world = skewed(1, (raw, tie), late, liar);
             assert_eq!(world.offered(), [120, 10, 10, 10]);
             let evaluations = run(&mut world, 600);
             assert!(evaluations.iter().all(|(_, evaluation)| evaluation.result.is_ok()), "no anchor is skipped");
@@ -45,7 +50,7 @@ fn an_overload_is_shed_and_then_nothing_moves() {
 /// Switched off everywhere, nothing moves, whatever the overload; switched on again, it is shed.
 #[test]
 fn the_switch_stops_and_resumes_migration() {
-    let mut world = skewed(2, ReceiverTie::Rendezvous, 0.0, false);
+    let mut world = skewed(2, (algorithm_1(), ReceiverTie::Rendezvous), 0.0, false);
     world.switch(false);
     let evaluations = run(&mut world, 200);
     assert_eq!(world.offered(), [120, 10, 10, 10]);
@@ -59,7 +64,7 @@ fn the_switch_stops_and_resumes_migration() {
 /// before.
 #[test]
 fn accounts_are_explained() {
-    let mut world = skewed(3, ReceiverTie::LowestId, 0.0, false);
+    let mut world = skewed(3, (algorithm_1(), ReceiverTie::LowestId), 0.0, false);
     let mut checked = [0; 4];
     for _ in 0..200 {
         for (v, evaluation) in world.step() {
@@ -91,7 +96,7 @@ fn accounts_are_explained() {
 #[cfg(feature = "serde")]
 #[test]
 fn evaluations_serialize() {
-    let mut world = skewed(4, ReceiverTie::LowestId, 0.0, false);
+    let mut world = skewed(4, (algorithm_1(), ReceiverTie::LowestId), 0.0, false);
     let (_, evaluation) = run(&mut world, 25).pop().unwrap();
     let json = serde_json::to_value(&evaluation).unwrap();
     assert_eq!(json["anchor"], 20);

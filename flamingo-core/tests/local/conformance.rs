@@ -6,9 +6,10 @@ use core::fmt::Write;
 
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::policy::{Role, SkipReason};
-use flamingo_core::{Evaluation, ReceiverTie};
+use flamingo_core::{Evaluation, RawParams, ReceiverTie};
 
 use super::closed_loop::skewed;
+use super::world::algorithm_1;
 
 const PINNED: &str = include_str!("../testdata/decisions.pinned");
 
@@ -33,7 +34,7 @@ fn absorb(hasher: &mut Hasher, v: usize, evaluation: &Evaluation) {
                     hasher.u32(numbers.skips.get(reason));
                 }
             }
-            Role::Receiver { spare_utps, reserved_utps, accounts } => {
+            Role::Receiver { spare_utps, reserved_utps, accounts, .. } => {
                 hasher.u64(*spare_utps).u64(*reserved_utps).u32(*accounts);
             }
             _ => {}
@@ -44,32 +45,33 @@ fn absorb(hasher: &mut Hasher, v: usize, evaluation: &Evaluation) {
     }
 }
 
-/// 200 seconds of a skewed committee per tie and seed, every evaluation of every validator.
+/// 200 seconds of a skewed committee per policy, tie and seed, every evaluation of every validator.
 #[test]
 fn decisions_are_pinned() {
     let mut found = String::new();
-    for tie in [ReceiverTie::LowestId, ReceiverTie::LargestSpare, ReceiverTie::Rendezvous] {
-        for seed in 1..=3 {
-            let mut world = skewed(seed, tie, 0.15, seed == 3);
-            let mut hasher = Hasher::new(Domain("flamingo/conformance/decisions/v1"));
-            let (mut evaluations, mut moves) = (0, 0);
-            for _ in 0..200 {
-                for (v, evaluation) in world.step() {
-                    absorb(&mut hasher, v, &evaluation);
-                    evaluations += 1;
-                    moves += evaluation.result.map_or(0, |evaluated| evaluated.decisions.moves.len());
-                }
+    for (raw, name) in [(algorithm_1(), ""), (RawParams::recommended(), "recommended, ")] {
+        for tie in [ReceiverTie::LowestId, ReceiverTie::LargestSpare, ReceiverTie::Rendezvous] {
+            for seed in 1..=3 {
+                writeln!(found, "{name}tie {tie:?} seed {seed}: {}", pinned(&raw, tie, seed)).unwrap();
             }
-            for rate in world.offered() {
-                hasher.u32(rate);
-            }
-            writeln!(
-                found,
-                "tie {tie:?} seed {seed}: {evaluations} evaluations, {moves} decisions, {}",
-                hasher.finish()
-            )
-            .unwrap();
         }
     }
     assert_eq!(found, PINNED, "decisions changed; found:\n{found}");
+}
+
+fn pinned(raw: &RawParams, tie: ReceiverTie, seed: u64) -> String {
+    let mut world = skewed(seed, (raw.clone(), tie), 0.15, seed == 3);
+    let mut hasher = Hasher::new(Domain("flamingo/conformance/decisions/v1"));
+    let (mut evaluations, mut moves) = (0, 0);
+    for _ in 0..200 {
+        for (v, evaluation) in world.step() {
+            absorb(&mut hasher, v, &evaluation);
+            evaluations += 1;
+            moves += evaluation.result.map_or(0, |evaluated| evaluated.decisions.moves.len());
+        }
+    }
+    for rate in world.offered() {
+        hasher.u32(rate);
+    }
+    format!("{evaluations} evaluations, {moves} decisions, {}", hasher.finish())
 }

@@ -20,9 +20,18 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) const EPOCH: Epoch = Epoch(0);
 const SEED: EpochSeed = EpochSeed([6; 32]);
 
-/// w = 5, lag = 2, R = 20.
-pub(crate) fn params(tie: ReceiverTie) -> Params {
+/// The policy of Algorithm 1 as the paper has it, in our committee.
+pub(crate) fn algorithm_1() -> RawParams {
     let mut raw = RawParams::recommended();
+    let paper = RawParams::paper();
+    (raw.queue_baseline, raw.drain_aware) = (paper.queue_baseline, paper.drain_aware);
+    (raw.throughput, raw.counts) = (paper.throughput, paper.counts);
+    (raw.receiver_test, raw.contradiction_clamp) = (paper.receiver_test, paper.contradiction_clamp);
+    raw
+}
+
+/// `raw` with w = 5, lag = 2, R = 20.
+fn params(mut raw: RawParams, tie: ReceiverTie) -> Params {
     (raw.anchor_period, raw.window_rounds, raw.freshness_rounds, raw.evidence_ttl) = (20, 5, 8, 5);
     (raw.fallback_gate, raw.client_timer_rounds, raw.delivery_rounds) = (6, 3, 4);
     raw.receiver_tie = tie;
@@ -73,10 +82,17 @@ pub(crate) struct World {
 
 impl World {
     /// `n` validators of bandwidth 60 and capacity 50 tx/s, `rates[a]` the rate of account a.
-    pub(crate) fn new(seed: u64, n: u8, rates: Vec<u32>, tie: ReceiverTie, late: f64, liar: bool) -> Self {
+    pub(crate) fn new(
+        seed: u64,
+        n: u8,
+        rates: Vec<u32>,
+        (raw, tie): (RawParams, ReceiverTie),
+        late: f64,
+        liar: bool,
+    ) -> Self {
         let members = (0..n).map(|i| Member { key: PublicKey([i; 32]), stake: 1 }).collect();
         let committee = Committee::new(EPOCH, members, &NoSignatures).unwrap();
-        let params = params(tie);
+        let params = params(raw, tie);
         let node = |v| {
             let policy = CappedShedding::new(&params, &SEED);
             let balancer = Balancer::new(v, &committee, &params, policy, KeyedHash::from_digest(&Digest([3; 32])));
