@@ -105,6 +105,7 @@ impl Node {
         let epoch = self.epoch();
         self.worker.begin_epoch(readers.table, &mut refused, epoch);
         self.signing = Signing::default();
+        self.remembered = None;
         self.capacity = self.declared(epoch);
         self.refill(now, fired);
         outputs.push(Output::Epoch(epoch));

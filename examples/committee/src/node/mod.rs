@@ -30,7 +30,7 @@ use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
 use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable, SigningRecord};
-use flamingo_core::signal::LoadFieldsBuilder;
+use flamingo_core::signal::{LoadFieldsBuilder, Remembered};
 use flamingo_core::{Balancer, Epoch, Round, ValidatorId};
 
 pub use io::{Input, Output};
@@ -74,6 +74,8 @@ pub struct Node {
     signing: Signing,
     /// The newest anchor that decisions may have left for.
     decided: Option<SigningRecord>,
+    /// What the evaluations of that epoch left behind.
+    remembered: Option<(Epoch, Remembered)>,
     /// Restarts so far.
     lives: u64,
     key: Key,
@@ -104,6 +106,7 @@ impl Node {
             relays,
             signing: Signing::default(),
             decided: None,
+            remembered: None,
             lives: 0,
             key,
             reports,
@@ -238,6 +241,9 @@ impl Node {
     /// operators.
     fn balance(&mut self, now: Micros, round: Round) {
         let evaluation = self.balancer.round(round);
+        if evaluation.as_ref().is_some_and(|evaluation| evaluation.result.is_ok()) {
+            self.remembered = Some((self.epoch(), self.balancer.window().memory().remembered()));
+        }
         if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
             let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
             watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });

@@ -1,7 +1,7 @@
 //! Crash and restart of a node.
 //!
 //! What is on its disk: certificates, batches, headers received and its own, the votes it gave and the round it proposed
-//! last, the commit frontier; of the committed log a snapshot and the tail ([`history`](super::history)); the newest
+//! last, the commit frontier; what the balancer's evaluations left behind, with the epoch they are of; of the committed log a snapshot and the tail ([`history`](super::history)); the newest
 //! anchor it decided at; and, on machines of their own, the executors. One [`step`](Node::step) is one transaction of
 //! this store, apart from the anchor, which is durable before the header that carries the decisions exists.
 //!
@@ -18,7 +18,7 @@
 use std::rc::Rc;
 
 use flamingo_core::protocol::{Capacity, RestoreError, SigningRecord};
-use flamingo_core::signal::CertificateView;
+use flamingo_core::signal::{CertificateView, Remembered};
 use flamingo_core::{Epoch, Round, ValidatorId};
 
 use super::batches::BatchStore;
@@ -48,6 +48,7 @@ pub struct Disk {
     unchecked: Vec<Rc<Header>>,
     replica: Stored,
     decided: Option<SigningRecord>,
+    remembered: Option<(Epoch, Remembered)>,
     lives: u64,
     // The operator's.
     key: Key,
@@ -97,6 +98,7 @@ impl Node {
             unchecked: self.unchecked,
             replica: self.replica.crash(),
             decided: self.decided,
+            remembered: self.remembered,
             lives: self.lives,
             key: self.key,
             reports: self.reports,
@@ -126,6 +128,7 @@ impl Node {
             relays,
             signing: Signing::default(),
             decided: disk.decided,
+            remembered: disk.remembered,
             lives,
             key: disk.key,
             reports: disk.reports,
@@ -140,6 +143,10 @@ impl Node {
         }
         let epoch = node.epoch();
         let decided = node.decided.filter(|record| record.epoch == epoch);
+        node.remembered = node.remembered.filter(|(of, _)| *of == epoch);
+        if let Some((_, remembered)) = &node.remembered {
+            node.balancer.remember(remembered.clone());
+        }
         node.refill(now, decided.map_or(Round(0), |record| record.anchor));
         if let Some(door) = &mut node.relays {
             door.rest();
