@@ -79,7 +79,8 @@ pub struct RunArgs {
     /// third of its bandwidth. slow-f, slow-f1: skew90, the last f or f + 1 so slow. shift: skew90, and the hotspot moves
     /// 360 s later. overload: 160 ktps, more than the capacity that validators declare. lie-delay-up, lie-delay-down:
     /// skew90, and the last validator reports ten times its queue delay and half a second more, or none at all.
-    /// lie-capacity-up, lie-capacity-down: skew90, and it declares ten times its capacity, or none. censor: an even
+    /// lie-capacity-up, lie-capacity-down: skew90, and it declares ten times its capacity, or none. lie-capacity-epoch:
+    /// ten times its capacity until the epoch ends, 200 s after the switch, and the truth from then on. censor: an even
     /// load of 40 ktps, and from the switch on the last validator drops all that 10 % of the accounts ask it for; clients
     /// turn to relays.
     /// receiver-silent, receiver-late, receiver-decline: skew90, and the last validator never sends an accept list, or

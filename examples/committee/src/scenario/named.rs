@@ -3,7 +3,7 @@
 use super::{Answers, Censor, FaultyReceiver, Liar, Phase, Restart, Scenario, Slow};
 
 /// Every name [`named`] knows.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
     "balanced",
     "skew60",
     "skew90",
@@ -19,6 +19,7 @@ pub const NAMES: [&str; 21] = [
     "lie-delay-down",
     "lie-capacity-up",
     "lie-capacity-down",
+    "lie-capacity-epoch",
     "censor",
     "receiver-silent",
     "receiver-late",
@@ -94,6 +95,10 @@ pub fn named(name: &str, validators: u16, switch: Option<u64>) -> Option<Scenari
         "lie-delay-down" => lies(Liar { delay_times: 0, ..honest }),
         "lie-capacity-up" => lies(Liar { capacity_times: 10, ..honest }),
         "lie-capacity-down" => lies(Liar { capacity_times: 0, ..honest }),
+        "lie-capacity-epoch" => Scenario {
+            epoch_ends_s: vec![switch_s + 200],
+            ..lies(Liar { capacity_times: 10, until_epoch: Some(2), ..honest })
+        },
         // At this rate a relay's gate is open again before an account's next request.
         "censor" => Scenario {
             phases: vec![even, skew(0)],
@@ -129,5 +134,13 @@ mod tests {
             assert!(scenario.phases.is_sorted_by_key(|phase| phase.from_s), "{name}");
         }
         assert_eq!(named("no-such", 4, None), None);
+    }
+
+    /// The liar is honest in the second epoch, which begins 200 s after the switch.
+    #[test]
+    fn a_lie_ends_with_its_epoch() {
+        let scenario = named("lie-capacity-epoch", 4, Some(20)).unwrap();
+        assert_eq!((scenario.phases[1].from_s, scenario.epoch_ends_s), (20, vec![220]));
+        assert!(scenario.liars[0].lies_in(1) && !scenario.liars[0].lies_in(2));
     }
 }

@@ -300,7 +300,8 @@ impl<'a> Builder<'a> {
 
     /// What the validator says about itself in the run's epochs, from 0: the truth, unless it lies.
     fn self_report(&self, validator: ValidatorId, ordinal: usize) -> SelfReport {
-        let lie = self.liar(validator, Epoch(FIRST_EPOCH.0 + ordinal as u64)).unwrap_or(Liar::honest(validator.0));
+        let lie =
+            self.liar(validator, Epoch(FIRST_EPOCH.0 + ordinal as u64)).unwrap_or_else(|| Liar::honest(validator.0));
         let true_utps = frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators);
         SelfReport {
             capacity_utps: true_utps.saturating_mul(lie.capacity_times),
