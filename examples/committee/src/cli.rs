@@ -37,7 +37,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show how many decisions still reach a quorum when validators miss different certificates, per tie rule.
     ///
-    /// One committee a seed runs under skew90 with policy paper. At every anchor with decisions, each validator misses
+    /// One committee a seed runs under skew90. At every anchor with decisions, each validator misses
     /// each of the hot validator's last three certificates of the window with probability p, and decides from what is
     /// left, under each tie rule. A statement (account, from, to, anchor) moves an account only if a quorum makes it.
     Matching(MatchingArgs),

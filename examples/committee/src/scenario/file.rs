@@ -151,6 +151,7 @@ impl Checker<'_> {
             };
             phases.push(Phase {
                 from_s,
+                hot: None,
                 skew_percent: or_zero("phase.skew", &phase.skew, 0..101)? as u8,
                 hotspot: or_zero("phase.hotspot", &phase.hotspot, 0..validators)? as u16,
                 hot_executor_percent: or_zero("phase.hot-executor", &phase.hot_executor, 0..101)? as u8,
