@@ -75,9 +75,10 @@ impl Disk {
         self.replica.executor()
     }
 
-    /// For tests: the disk forgets the anchor.
+    /// For tests: the disk forgets the anchor, and the evaluations, the last of which would keep it closed as well.
     pub fn lose_anchor(&mut self) {
         self.decided = None;
+        self.remembered = None;
     }
 
     /// For tests: the disk forgets how far the log was executed.
@@ -147,7 +148,9 @@ impl Node {
         if let Some((_, remembered)) = &node.remembered {
             node.balancer.remember(remembered.clone());
         }
-        node.refill(now, decided.map_or(Round(0), |record| record.anchor));
+        let evaluated = node.remembered.iter().filter_map(|(_, remembered)| remembered.history.last());
+        let closed = decided.iter().map(|record| record.anchor).chain(evaluated.map(|last| last.anchor)).max();
+        node.refill(now, closed.unwrap_or(Round(0)));
         if let Some(door) = &mut node.relays {
             door.rest();
         }
