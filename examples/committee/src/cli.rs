@@ -37,7 +37,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show how many decisions still reach a quorum when validators miss different certificates, per tie rule.
     ///
-    /// One committee a seed runs under skew90 with policy paper. At every anchor with decisions, each validator misses
+    /// One committee a seed runs under skew90. At every anchor with decisions, each validator misses
     /// each of the hot validator's last three certificates of the window with probability p, and decides from what is
     /// left, under each tie rule. A statement (account, from, to, anchor) moves an account only if a quorum makes it.
     Matching(MatchingArgs),
@@ -79,9 +79,10 @@ pub struct RunArgs {
     /// third of its bandwidth. slow-f, slow-f1: skew90, the last f or f + 1 so slow. shift: skew90, and the hotspot moves
     /// 360 s later. overload: 160 ktps, more than the capacity that validators declare. lie-delay-up, lie-delay-down:
     /// skew90, and the last validator reports ten times its queue delay and half a second more, or none at all.
-    /// lie-capacity-up, lie-capacity-down: skew90, and it declares ten times its capacity, or none. lie-capacity-epoch: as
-    /// up, until the epoch ends 200 s after the switch. censor: an even load of 40 ktps, and from the switch on the last
-    /// validator drops all that 10 % of the accounts ask it for; clients turn to relays.
+    /// lie-capacity-up, lie-capacity-down: skew90, and it declares ten times its capacity, or none. lie-capacity-epoch:
+    /// ten times its capacity until the epoch ends, 200 s after the switch, and the truth from then on. censor: an even
+    /// load of 40 ktps, and from the switch on the last validator drops all that 10 % of the accounts ask it for; clients
+    /// turn to relays.
     /// receiver-silent, receiver-late, receiver-decline: skew90, and the last validator never sends an accept list, or
     /// sends each more than T_Π committed rounds late, or declines each account once and is silent from then on.
     /// restart: skew90, and the hot validator crashes 30 s after the switch and is back 10 s later, with what a host has on

@@ -20,8 +20,10 @@ pub struct Phase {
     pub from_s: u64,
     /// The share of the load that falls on the hot validators' accounts, in percent; 0 is an even load.
     pub skew_percent: u8,
-    /// The first hot validator; ⌈n/4⌉ are hot.
+    /// The first hot validator.
     pub hotspot: u16,
+    /// How many are hot; `None`: ⌈n/4⌉.
+    pub hot: Option<u16>,
     /// The share of every region's load that falls on accounts of executor worker 0, in percent.
     pub hot_executor_percent: u8,
 }
@@ -33,7 +35,7 @@ impl Phase {
         if self.skew_percent == 0 {
             return 1_000_000 / n;
         }
-        let hot = n.div_ceil(4);
+        let hot = self.hot.map_or_else(|| n.div_ceil(4), u64::from);
         let is_hot = (u64::from(region) + n - u64::from(self.hotspot)) % n < hot;
         let skew = u64::from(self.skew_percent) * 10_000;
         if is_hot { skew / hot } else { (1_000_000 - skew) / (n - hot) }

@@ -83,3 +83,24 @@ fn refusals_name_what_is_valid() {
         assert!(!output.status.success() && text.contains(words), "{arguments:?}: {text}");
     }
 }
+
+/// What a crash must not lose of the policy's memory: two windows contradicted the last validator's capacity before v1
+/// crashed, and at its first anchor afterwards it still does not believe it, since the host had stored that.
+#[test]
+fn a_contradicted_capacity_survives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lie.toml");
+    let text = "name = \"lie\"\nvalidators = 4\nrate = 110000\nseconds = 98\n[[phase]]\nfrom = 0\n[[phase]]\nfrom = 20\n\
+                skew = 90\n[[liar]]\nvalidator = 3\ncapacity-times = 10\n[[restart]]\nvalidator = 1\nat = 90\ndown = 2\n";
+    std::fs::write(&file, text).unwrap();
+    let at = ["--scale", "1/200", "--scenario", file.to_str().unwrap(), "--account", "4000", "--seen-by", "1"];
+    let output = committee(&[&["explain", "--exec", "none", "--tie", "largest-spare"][..], &at].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let told =
+        |anchor: u64| text.split(&format!("\nanchor {anchor},")).nth(1).unwrap().split("\nanchor").next().unwrap();
+    assert!(!told(240).contains("believed"), "{text}");
+    for anchor in [300, 420, 480] {
+        assert!(told(anchor).contains("believed"), "anchor {anchor}: {text}");
+    }
+}

@@ -51,6 +51,8 @@ pub struct Standing {
     pub role: &'static str,
     pub throughput_tps: u64,
     pub capacity_tps: Option<u64>,
+    /// What is believed of the capacity where its record contradicts it.
+    pub believed_tps: Option<u64>,
     pub queue_delay_ms: u64,
     pub shed_target_tps: Option<u64>,
     pub shed_tps: Option<u64>,
@@ -122,15 +124,18 @@ impl Notes {
         Standing {
             role: match report.role {
                 Role::Donor(_) => "overloaded",
+                Role::Receiver { probation: true, .. } => "carries nothing, and is tried with a part of its capacity",
                 Role::Receiver { .. } => "has room",
                 Role::NoCapacity => "has no committed capacity",
                 Role::ShortQueue => "is above its capacity, but its queue is short",
                 Role::Full => "is full",
                 Role::Idle => "is idle",
+                Role::Absent { .. } => "has too few certificates in the window to receive",
                 _ => "has another role",
             },
             throughput_tps: tps(report.throughput_utps.into()),
             capacity_tps: report.capacity_utps.map(|utps| tps(utps.into())),
+            believed_tps: report.clamped_utps.map(|utps| tps(utps.into())),
             queue_delay_ms: report.queue_delay_us / 1_000,
             shed_target_tps: donor.map(|donor| tps(donor.shed_target_utps)),
             shed_tps: donor.map(|donor| tps(donor.shed_utps)),

@@ -105,8 +105,11 @@ fn seen_text(anchor: u64, seen: &Seen) -> String {
 
 fn standing_text(standing: &Standing) -> String {
     let ktps = |tps: u64| format!("{:.1}", tps as f64 / 1e3);
-    let Standing { role, throughput_tps, capacity_tps, queue_delay_ms, .. } = standing;
-    let capacity = capacity_tps.map_or_else(|| "none".to_owned(), ktps);
+    let Standing { role, throughput_tps, capacity_tps, believed_tps, queue_delay_ms, .. } = standing;
+    let mut capacity = capacity_tps.map_or_else(|| "none".to_owned(), ktps);
+    if let Some(believed) = believed_tps {
+        capacity += &format!(" (believed {})", ktps(*believed));
+    }
     let mut text =
         format!("{role}: {} ktps, capacity {capacity}; its batches wait {queue_delay_ms} ms", ktps(*throughput_tps));
     if let (Some(target), Some(shed), Some(moves)) = (standing.shed_target_tps, standing.shed_tps, standing.moves) {

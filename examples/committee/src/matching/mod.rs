@@ -17,8 +17,8 @@
 //! # The JSON, schema 1
 //!
 //! ```text
-//! {"schema": 1, "kind": "matching", "scenario": text, "offered_tps": n, "scale": "1/10", "policy": "paper",
-//!  "validators": n, "quorum": n, "missable": 3, "draws": n, "seeds": [n, …],
+//! {"schema": 1, "kind": "matching", "scenario": text, "offered_tps": n, "scale": "1/10", "policy": text,
+//!  "validators": n, "donors": n, "quorum": n, "missable": 3, "draws": n, "seeds": [n, …],
 //!  "rows": [{"tie": text, "miss_percent": n, "anchors": n, "share": x, "share_by_seed": [x, …], "distinct": x,
 //!            "identical": x}, …]}
 //! ```
@@ -45,8 +45,22 @@ use crate::sim::World;
 use study::{Outcome, Study};
 
 const SCENARIO: &str = "skew90";
-/// Whose certificates, committed view and donors the study takes. It is no donor itself.
-const WATCHED: ValidatorId = ValidatorId(1);
+
+/// The policies that move accounts as they should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Balanced {
+    Paper,
+    Recommended,
+}
+
+impl From<Balanced> for PolicyName {
+    fn from(policy: Balanced) -> Self {
+        match policy {
+            Balanced::Paper => Self::Paper,
+            Balanced::Recommended => Self::Recommended,
+        }
+    }
+}
 
 /// The options of `matching`.
 #[derive(Clone, Debug, Args)]
@@ -63,6 +77,12 @@ pub struct MatchingArgs {
     /// Validators of the committee.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(4..=21))]
     pub validators: u16,
+    /// How many validators are hot [default: a quarter of them, rounded up].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub donors: Option<u16>,
+    /// How accounts move between validators.
+    #[arg(long, value_enum, default_value_t = Balanced::Paper)]
+    pub policy: Balanced,
     /// Offered load at full scale, in transactions per second [default: 110000].
     #[arg(long, value_name = "TPS", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub rate: Option<u64>,
@@ -83,8 +103,18 @@ pub struct MatchingArgs {
     pub json: Option<PathBuf>,
 }
 
+impl MatchingArgs {
+    fn hot(&self) -> u16 {
+        self.donors.unwrap_or_else(|| self.validators.div_ceil(4))
+    }
+}
+
 /// `committee matching`.
 pub fn run(args: &MatchingArgs) -> Result<(), Failure> {
+    if let Some(donors) = args.donors.filter(|&donors| donors >= args.validators) {
+        let validators = args.validators;
+        return Err(Failure::Option(format!("--donors {donors}: fewer than the {validators} validators can be hot")));
+    }
     let json = args.json.as_deref().map(Failure::output).transpose()?;
     let picture = args.out.as_deref().map(Failure::output).transpose()?;
     let committees: Vec<_> = ties().iter().flat_map(|&tie| (1..=args.seeds).map(move |seed| (tie, seed))).collect();
@@ -116,13 +146,14 @@ pub fn run(args: &MatchingArgs) -> Result<(), Failure> {
 /// One committee, watched to its end.
 fn study(args: &MatchingArgs, tie: TieName, seed: u64, progress: &Bar) -> Result<Outcome, Failure> {
     let mut scenario = named(SCENARIO, args.validators, args.switch).expect("a named scenario");
+    scenario.phases.iter_mut().for_each(|phase| phase.hot = args.donors);
     scenario.rate_tps = args.rate.unwrap_or(scenario.rate_tps);
     scenario.seconds = args.seconds;
     let config = RunConfig {
         scenario,
         scale: args.scale,
         seed,
-        policy: PolicyName::Paper,
+        policy: args.policy.into(),
         tie,
         exec: ExecName::None,
         executors: vec![1],
@@ -130,7 +161,8 @@ fn study(args: &MatchingArgs, tie: TieName, seed: u64, progress: &Bar) -> Result
     };
     let study = Rc::new(RefCell::new(Study::new(args.miss.clone(), args.draws, seed)));
     let mut world = World::new(config)?;
-    world.watch(WATCHED, Rc::<RefCell<Study>>::clone(&study));
+    // No donor itself: its certificates, committed view and donors are what the study takes.
+    world.watch(ValidatorId(args.hot()), Rc::<RefCell<Study>>::clone(&study));
     world.run(|second| progress.set(second));
     let outcome = study.borrow().outcome().clone();
     Ok(outcome)
@@ -155,6 +187,8 @@ mod tests {
             miss: vec![0, 10, 30],
             draws: 200,
             validators: 4,
+            donors: None,
+            policy: Balanced::Paper,
             rate: None,
             switch: Some(20),
             seconds: 80,

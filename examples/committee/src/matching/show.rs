@@ -18,6 +18,8 @@ pub struct Table {
     scale: String,
     policy: String,
     validators: u16,
+    /// Hot validators.
+    donors: u16,
     quorum: u64,
     missable: usize,
     draws: u32,
@@ -64,8 +66,9 @@ impl Table {
             scenario: SCENARIO,
             offered_tps: args.rate.unwrap_or(scenario.rate_tps),
             scale: args.scale.to_string(),
-            policy: PolicyName::Paper.to_string(),
+            policy: PolicyName::from(args.policy).to_string(),
             validators: args.validators,
+            donors: args.hot(),
             quorum: outcomes.iter().map(|outcome| outcome.quorum).max().unwrap_or(0),
             missable: MISSABLE,
             draws: args.draws,
@@ -79,12 +82,12 @@ impl Table {
     }
 
     pub fn text(&self) -> String {
-        let Self { scenario, scale, policy, validators, quorum, draws, .. } = self;
+        let Self { scenario, scale, policy, validators, donors, quorum, draws, .. } = self;
         let seeds = self.seeds.len();
         let anchors: Vec<_> = self.rows.iter().take(ties().len()).map(|row| row.anchors.to_string()).collect();
         let anchors = anchors.join(", ");
         let mut text = format!(
-            "{scenario} at {} ktps, policy {policy}, {validators} validators (quorum {quorum}), scale {scale}, {seeds} seeds: \
+            "{scenario} at {} ktps, policy {policy}, {validators} validators (quorum {quorum}, {donors} hot), scale {scale}, {seeds} seeds: \
              {anchors} anchors with decisions, {draws} draws each.\nEach validator misses each of a donor's last \
              {MISSABLE} certificates of the window with the probability on the left.\n\nstatements that a quorum shares, \
              of all made (in brackets: lowest and highest seed; of all different ones);\nand \

@@ -17,6 +17,7 @@ use flamingo_core::{Committee, SignatureBytes, SignatureScheme, ValidatorId};
 use super::message::Message;
 use super::parts::Shared;
 use super::{Node, Output};
+use crate::sim::net::Micros;
 
 /// What the committed log says of the current epoch's end.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +97,7 @@ impl Node {
     }
 
     /// The ledger has handed over: the old epoch's readers and unsent requests go.
-    pub(super) fn begin_epoch(&mut self, outputs: &mut Vec<Output>) {
+    pub(super) fn begin_epoch(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         let readers = self.shared.readers(self.me, self.replica.ledger());
         let fired = self.balancer.last_anchor();
         (self.balancer, self.relays) = (readers.balancer, readers.relays);
@@ -104,8 +105,9 @@ impl Node {
         let epoch = self.epoch();
         self.worker.begin_epoch(readers.table, &mut refused, epoch);
         self.signing = Signing::default();
+        self.remembered = None;
         self.capacity = self.declared(epoch);
-        self.refill(fired);
+        self.refill(now, fired);
         outputs.push(Output::Epoch(epoch));
         outputs.extend(refused.into_iter().map(Output::Refused));
     }

@@ -16,8 +16,6 @@ pub struct Faults {
     pub accepts: Accepts,
     /// The node crashes the next time it decides, once.
     pub crashes_deciding: bool,
-    /// By epoch, from the first; where there is none it reports what was.
-    pub delays: Vec<DelayReport>,
 }
 
 /// Drops what some accounts ask for, and never answers them.

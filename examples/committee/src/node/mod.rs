@@ -30,8 +30,8 @@ use std::rc::Rc;
 
 use flamingo_core::policy::MigrationPolicy;
 use flamingo_core::protocol::{AssignmentDelta, Capacity, Change, DeltaStatus, RelayTable, SigningRecord};
-use flamingo_core::signal::LoadFieldsBuilder;
-use flamingo_core::{Balancer, Epoch, ValidatorId};
+use flamingo_core::signal::{LoadFieldsBuilder, Remembered};
+use flamingo_core::{Balancer, Epoch, Round, ValidatorId};
 
 pub use io::{Input, Output};
 pub use message::Lane;
@@ -43,11 +43,11 @@ use crate::scheme::{Key, Scheme};
 use crate::sim::net::Micros;
 use batches::{BatchStore, Payload};
 use closing::Signing;
-use consensus::Consensus;
+use consensus::{Consensus, SubDag};
 use executor::Executor;
-use fault::{Accepts, DelayReport, Faults};
+use fault::{Accepts, Faults};
 use message::{Batch, Certificate, Header, HeaderBody, Message, Transaction};
-use parts::{Readers, ordinal};
+use parts::{Readers, SelfReport};
 use primary::{OwnHeader, Primary};
 use replica::{Applied, Checkpoint, Replica};
 use watch::{AtAnchor, Watcher};
@@ -74,11 +74,13 @@ pub struct Node {
     signing: Signing,
     /// The newest anchor that decisions may have left for.
     decided: Option<SigningRecord>,
+    /// What the evaluations of that epoch left behind.
+    remembered: Option<(Epoch, Remembered)>,
     /// Restarts so far.
     lives: u64,
     key: Key,
     /// By epoch.
-    capacities_utps: Vec<u64>,
+    reports: Vec<SelfReport>,
     faults: Faults,
     deltas: Vec<AssignmentDelta>,
     watcher: Option<Watcher>,
@@ -86,7 +88,7 @@ pub struct Node {
 
 impl Node {
     pub fn new(me: ValidatorId, shared: Rc<Shared>, parts: Parts) -> Self {
-        let Parts { mut ledger, next_index, executor, key, capacities_utps, faults, keeps_history } = parts;
+        let Parts { mut ledger, next_index, executor, key, reports, faults, keeps_history } = parts;
         let Readers { table, balancer, relays } = shared.readers(me, &mut ledger);
         let mut node = Self {
             me,
@@ -104,9 +106,10 @@ impl Node {
             relays,
             signing: Signing::default(),
             decided: None,
+            remembered: None,
             lives: 0,
             key,
-            capacities_utps,
+            reports,
             faults,
             deltas: Vec::new(),
             watcher: None,
@@ -230,12 +233,20 @@ impl Node {
         }
         self.check_headers(outputs);
         if let Some(round) = self.primary.next_round(&self.shared.committee) {
-            // Its decisions wait in the balancer for the next header; the reasons are for operators.
-            let evaluation = self.balancer.round(round);
-            if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
-                let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
-                watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });
-            }
+            self.balance(now, round);
+        }
+    }
+
+    /// Tells the balancer that the node is in `round`. Decisions wait in there for the next header; the reasons are for
+    /// operators.
+    fn balance(&mut self, now: Micros, round: Round) {
+        let evaluation = self.balancer.round(round);
+        if evaluation.as_ref().is_some_and(|evaluation| evaluation.result.is_ok()) {
+            self.remembered = Some((self.epoch(), self.balancer.window().memory().remembered()));
+        }
+        if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
+            let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
+            watcher.borrow_mut().anchor(AtAnchor { now, evaluation, balancer, dag, shared });
         }
     }
 
@@ -264,19 +275,16 @@ impl Node {
 
     /// Applies every committed sub-DAG whose batches are here.
     fn apply(&mut self, now: Micros, outputs: &mut Vec<Output>) {
-        while let Some(applied) = self.replica.apply_next(now, &mut self.batches) {
-            let Applied { sub_dag, own, closed, handed_over } = applied;
+        while let Some(Applied { sub_dag, own, closed, handed_over }) = self.replica.apply_next(now, &mut self.batches)
+        {
             own.iter().for_each(|own| self.worker.release_void(own));
             let committed = own.iter().map(|own| Rc::clone(&own.batch)).collect::<Vec<_>>();
             outputs.extend(own.into_iter().map(Output::Committed));
             if handed_over {
-                self.begin_epoch(outputs);
+                self.begin_epoch(now, outputs);
                 continue;
             }
-            self.assignments(outputs);
-            if let Some(watcher) = &self.watcher {
-                watcher.borrow_mut().applied(now, &sub_dag, &self.deltas);
-            }
+            self.assignments(now, &sub_dag, outputs);
             self.settle(&committed);
             if closed {
                 self.sign_end(outputs);
@@ -285,8 +293,11 @@ impl Node {
     }
 
     /// Tells worker, balancer and clients what the ledger changed.
-    fn assignments(&mut self, outputs: &mut Vec<Output>) {
+    fn assignments(&mut self, now: Micros, sub_dag: &SubDag, outputs: &mut Vec<Output>) {
         let deltas = self.follow();
+        if let Some(watcher) = &self.watcher {
+            watcher.borrow_mut().applied(now, sub_dag, &deltas);
+        }
         for delta in &deltas {
             match delta.change {
                 Change::Activated { account, to, anchor, .. } => outputs.push(Output::Moved { account, to, anchor }),
@@ -315,18 +326,13 @@ impl Node {
         deltas
     }
 
-    /// What it says about its queue delays in this epoch.
-    fn delay_report(&self) -> DelayReport {
-        self.faults.delays.get(ordinal(self.epoch())).copied().unwrap_or_default()
-    }
-
     /// Hands the next batch to the egress when that is free.
     fn broadcast_batch(&mut self, now: Micros, outputs: &mut Vec<Output>) {
         // After the epoch's last sub-DAG nothing in a batch could take effect.
         if !self.writable || self.replica.is_closed() {
             return;
         }
-        if let Some(batch) = self.worker.send_next(now, self.delay_report()) {
+        if let Some(batch) = self.worker.send_next(now, self.delays()) {
             self.writable = false;
             self.batches.insert(Rc::clone(&batch));
             self.broadcast(|| Message::Batch(Rc::clone(&batch)), outputs);

@@ -11,7 +11,7 @@ use flamingo_core::{
 };
 
 use super::executor::Executor;
-use super::fault::Faults;
+use super::fault::{DelayReport, Faults};
 use crate::config::PolicyName;
 use crate::scheme::{Key, Scheme};
 use crate::sim::net::Micros;
@@ -119,6 +119,13 @@ pub fn ordinal(epoch: Epoch) -> usize {
     (epoch.0 - FIRST_EPOCH.0) as usize
 }
 
+/// What a node says about itself in one epoch, and nobody can check.
+#[derive(Clone, Copy, Debug)]
+pub struct SelfReport {
+    pub capacity_utps: u64,
+    pub delays: DelayReport,
+}
+
 /// The parts a node is put together from.
 pub struct Parts {
     /// Has applied the genesis objects, and nothing was drained from it.
@@ -127,8 +134,8 @@ pub struct Parts {
     pub next_index: u64,
     pub executor: Executor,
     pub key: Key,
-    /// What the node declares, one per epoch of the run.
-    pub capacities_utps: Vec<u64>,
+    /// One per epoch of the run.
+    pub reports: Vec<SelfReport>,
     pub faults: Faults,
     /// Whether the node keeps what a restart needs of the committed log.
     pub keeps_history: bool,

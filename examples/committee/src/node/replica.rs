@@ -180,7 +180,7 @@ impl Replica {
         };
         let sub_dag = self.stored.pending.pop_front_if(|sub_dag| complete(sub_dag))?;
 
-        let unit = Unit::take(sub_dag, batches, self.place.clone());
+        let unit = Unit::take(sub_dag.clone(), batches, self.place.clone());
         let (own, closed) = self.apply_unit(&unit);
         self.execute(now);
         let own = own.into_iter().map(|(batch, first, outcomes)| self.answered(batch, first, outcomes)).collect();

@@ -1,9 +1,10 @@
 //! Crash and restart of a node.
 //!
 //! What is on its disk: certificates, batches, headers received and its own, the votes it gave and the round it proposed
-//! last, the commit frontier; of the committed log a snapshot and the tail ([`history`](super::history)); the newest
-//! anchor it decided at, and what its evaluations left behind; and, on machines of their own, the executors. One [`step`](Node::step) is one transaction of
-//! this store, apart from the anchor, which is durable before the header that carries the decisions exists.
+//! last, the commit frontier; of the committed log a snapshot and the tail ([`history`](super::history)); what the
+//! balancer's evaluations left behind, with their epoch; the newest anchor it decided at; and, on machines of their own,
+//! the executors. One [`step`](Node::step) is one transaction of this store, apart from the anchor, which is durable
+//! before the header that carries the decisions exists.
 //!
 //! Everything else is gone: the worker's batches that are not in a header, its admission table, the relays' door, the
 //! balancer with its window, votes gathered, signatures of an epoch's end. A restart
@@ -25,9 +26,9 @@ use super::batches::BatchStore;
 use super::closing::Signing;
 use super::consensus::Consensus;
 use super::executor::Executor;
-use super::fault::Faults;
+use super::fault::{DelayReport, Faults};
 use super::message::{Certificate, Header, Message};
-use super::parts::{Readers, Shared, ordinal};
+use super::parts::{Readers, SelfReport, Shared, ordinal};
 use super::primary::Primary;
 use super::replica::{Checkpoint, Replica, Stored};
 use super::watch::Watcher;
@@ -48,13 +49,13 @@ pub struct Disk {
     unchecked: Vec<Rc<Header>>,
     replica: Stored,
     decided: Option<SigningRecord>,
-    /// After the last evaluation.
-    remembered: Remembered,
+    remembered: Option<(Epoch, Remembered)>,
     lives: u64,
     // The operator's.
     key: Key,
-    capacities_utps: Vec<u64>,
+    reports: Vec<SelfReport>,
     faults: Faults,
+    /// Whoever looks on is no part of the node.
     watcher: Option<Watcher>,
 }
 
@@ -75,10 +76,10 @@ impl Disk {
         self.replica.executor()
     }
 
-    /// For tests: the disk forgets the anchor, and the evaluations, which would refuse it too.
+    /// For tests: the disk forgets the anchor, and the evaluations, the last of which would keep it closed as well.
     pub fn lose_anchor(&mut self) {
         self.decided = None;
-        self.remembered = Remembered::default();
+        self.remembered = None;
     }
 
     /// For tests: the disk forgets how far the log was executed.
@@ -99,10 +100,10 @@ impl Node {
             unchecked: self.unchecked,
             replica: self.replica.crash(),
             decided: self.decided,
-            remembered: self.balancer.window().memory().remembered(),
+            remembered: self.remembered,
             lives: self.lives,
             key: self.key,
-            capacities_utps: self.capacities_utps,
+            reports: self.reports,
             faults: self.faults,
             watcher: self.watcher,
         }
@@ -129,9 +130,10 @@ impl Node {
             relays,
             signing: Signing::default(),
             decided: disk.decided,
+            remembered: disk.remembered,
             lives,
             key: disk.key,
-            capacities_utps: disk.capacities_utps,
+            reports: disk.reports,
             faults: disk.faults,
             deltas: Vec::new(),
             watcher: disk.watcher,
@@ -143,8 +145,13 @@ impl Node {
         }
         let epoch = node.epoch();
         let decided = node.decided.filter(|record| record.epoch == epoch);
-        node.balancer.remember(disk.remembered);
-        node.refill(decided.map_or(Round(0), |record| record.anchor));
+        node.remembered = node.remembered.filter(|(of, _)| *of == epoch);
+        if let Some((_, remembered)) = &node.remembered {
+            node.balancer.remember(remembered.clone());
+        }
+        let evaluated = node.remembered.iter().filter_map(|(_, remembered)| remembered.history.last());
+        let closed = decided.iter().map(|record| record.anchor).chain(evaluated.map(|last| last.anchor)).max();
+        node.refill(now, closed.unwrap_or(Round(0)));
         if let Some(door) = &mut node.relays {
             door.rest();
         }
@@ -161,21 +168,25 @@ impl Node {
 
     /// What this node declares in `epoch`.
     pub(super) fn declared(&self, epoch: Epoch) -> Option<Capacity> {
-        let capacity_utps = *self.capacities_utps.get(ordinal(epoch))?;
+        let SelfReport { capacity_utps, .. } = *self.reports.get(ordinal(epoch))?;
         Some(Capacity { epoch, capacity_utps })
+    }
+
+    /// What it makes of its queue delays in its present epoch.
+    pub(super) fn delays(&self) -> DelayReport {
+        self.reports.get(ordinal(self.epoch())).map_or_else(DelayReport::default, |report| report.delays)
     }
 
     /// Fills a new balancer's window from the DAG, round by round: anchors up to `fired` stay closed, and later ones fire
     /// again. Those whose snapshot lies before the restored state are skipped.
-    pub(super) fn refill(&mut self, fired: Round) {
+    pub(super) fn refill(&mut self, now: Micros, fired: Round) {
         self.balancer.resume_after(fired);
         // A header's round is what its author told its balancer last.
         let last = self.primary.dag().quorum_round(&self.shared.committee).map_or(Round(0), |round| Round(round.0 + 1));
         for round in self.consensus.floor().0..=last.0 {
             let certificates: Vec<_> = self.primary.dag().round(Round(round)).map(Rc::clone).collect();
             certificates.iter().for_each(|certificate| self.observe(certificate));
-            // Its reasons are for operators.
-            let _evaluation = self.balancer.round(Round(round));
+            self.balance(now, Round(round));
         }
     }
 

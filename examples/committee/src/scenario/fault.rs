@@ -125,7 +125,7 @@ mod tests {
         let scenario = Scenario::parse("example", &text.join("\n")).unwrap();
         let Scenario { corrupt, censors, receivers, liars, restarts, epoch_ends_s, .. } = scenario;
         assert_eq!([corrupt.len(), censors.len(), receivers.len(), liars.len()], [1, 1, 2, 1]);
-        assert_eq!((restarts.len(), epoch_ends_s.len()), (2, 2));
+        assert_eq!([restarts.len(), epoch_ends_s.len()], [2, 2]);
     }
 
     #[test]

@@ -54,11 +54,11 @@ struct File {
     #[serde(default)]
     receiver: Vec<FileReceiver>,
     #[serde(default)]
+    liar: Vec<FileLiar>,
+    #[serde(default)]
     restart: Vec<FileRestart>,
     #[serde(default)]
     epoch_ends: Vec<Spanned<u64>>,
-    #[serde(default)]
-    liar: Vec<FileLiar>,
 }
 
 #[derive(Deserialize)]
@@ -151,6 +151,7 @@ impl Checker<'_> {
             };
             phases.push(Phase {
                 from_s,
+                hot: None,
                 skew_percent: or_zero("phase.skew", &phase.skew, 0..101)? as u8,
                 hotspot: or_zero("phase.hotspot", &phase.hotspot, 0..validators)? as u16,
                 hot_executor_percent: or_zero("phase.hot-executor", &phase.hot_executor, 0..101)? as u8,

@@ -135,4 +135,12 @@ mod tests {
         }
         assert_eq!(named("no-such", 4, None), None);
     }
+
+    /// The liar is honest in the second epoch, which begins 200 s after the switch.
+    #[test]
+    fn a_lie_ends_with_its_epoch() {
+        let scenario = named("lie-capacity-epoch", 4, Some(20)).unwrap();
+        assert_eq!((scenario.phases[1].from_s, scenario.epoch_ends_s), (20, vec![220]));
+        assert!(scenario.liars[0].lies_in(1) && !scenario.liars[0].lies_in(2));
+    }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use flamingo_core::hash::{Domain, Hasher};
 use flamingo_core::protocol::{Admission, Carrier, HomeRule, Latency, LatencyEntry, LogIndex, MigrationLedger, Object};
 use flamingo_core::{
-    AccountId, Committee, CommitteeError, Digest, LeaderRound, Member, Params, ParamsError, RawParams, Round,
+    AccountId, Committee, CommitteeError, Digest, Epoch, LeaderRound, Member, Params, ParamsError, RawParams, Round,
     SignatureBytes, ValidatorId,
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
@@ -23,7 +23,7 @@ use crate::config::{ExecName, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
 use crate::node::fault::{Accepts, Censor, Decliner, DelayReport, Faults};
 use crate::node::message::Transaction;
-use crate::node::parts::{FIRST_EPOCH, RegionHome};
+use crate::node::parts::{FIRST_EPOCH, RegionHome, SelfReport};
 use crate::node::{Node, Parts, Shared};
 use crate::scenario::{Answers, Liar, Phase};
 use crate::scheme::{Key, Scheme, account_key};
@@ -130,7 +130,7 @@ impl World {
             decided: Decided::default(),
             nodes: nodes.into_iter().map(|node| Process::Up(Box::new(node))).collect(),
             regions,
-            shared: Rc::clone(&builder.shared),
+            shared: builder.shared,
             config,
         };
         for corrupt in world.config.scenario.corrupt.clone() {
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
             next_index,
             executor: self.executor(me)?,
             key: self.key(me),
-            capacities_utps: (0..=scenario.epoch_ends_s.len()).map(|epoch| self.capacity_utps(me, epoch)).collect(),
+            reports: (0..=scenario.epoch_ends_s.len()).map(|epoch| self.self_report(me, epoch)).collect(),
             faults: self.faults(me),
             keeps_history: scenario.restarts.iter().any(|restart| restart.validator == me.0),
         };
@@ -286,8 +286,7 @@ impl<'a> Builder<'a> {
                 Accepts::Declines(Decliner::new(key))
             }
         };
-        let delays = (0..=self.shared.epoch_ends.len()).map(|epoch| self.delay_report(me, epoch)).collect();
-        Faults { censor, accepts, delays, ..Faults::default() }
+        Faults { censor, accepts, ..Faults::default() }
     }
 
     fn uplink(&self, validator: u16) -> Uplink {
@@ -299,22 +298,21 @@ impl<'a> Builder<'a> {
         Key::derive(self.scheme, self.config.seed, "validator", u64::from(validator.0))
     }
 
-    /// What the validator declares in the run's epochs, counted from 0: its own bandwidth's worth, unless it lies.
-    fn capacity_utps(&self, validator: ValidatorId, epoch: usize) -> u64 {
+    /// What the validator says about itself in the run's epochs, from 0: the truth, unless it lies.
+    fn self_report(&self, validator: ValidatorId, ordinal: usize) -> SelfReport {
+        let lie =
+            self.liar(validator, Epoch(FIRST_EPOCH.0 + ordinal as u64)).unwrap_or_else(|| Liar::honest(validator.0));
         let true_utps = frame::capacity_utps(self.worker_bps(validator.0), self.config.scenario.validators);
-        self.liar(validator, epoch).map_or(true_utps, |liar| true_utps.saturating_mul(liar.capacity_times))
+        SelfReport {
+            capacity_utps: true_utps.saturating_mul(lie.capacity_times),
+            delays: DelayReport { times: lie.delay_times, plus: lie.delay_plus_ms * 1_000 },
+        }
     }
 
-    /// What it says about the queue delays of its batches.
-    fn delay_report(&self, validator: ValidatorId, epoch: usize) -> DelayReport {
-        let lie = |liar: Liar| DelayReport { times: liar.delay_times, plus: liar.delay_plus_ms * 1_000 };
-        self.liar(validator, epoch).map_or_else(DelayReport::default, lie)
-    }
-
-    /// The validator as the scenario has it lie in the run's epoch of that place, from 0.
-    fn liar(&self, validator: ValidatorId, epoch: usize) -> Option<Liar> {
+    /// The validator as the scenario has it lie in `epoch`.
+    fn liar(&self, validator: ValidatorId, epoch: Epoch) -> Option<Liar> {
         let mut liars = self.config.scenario.liars.iter().copied();
-        liars.find(|liar| liar.validator == validator.0 && liar.lies_in(FIRST_EPOCH.0 + epoch as u64))
+        liars.find(|liar| liar.validator == validator.0 && liar.lies_in(epoch.0))
     }
 
     fn worker_bps(&self, validator: u16) -> u64 {

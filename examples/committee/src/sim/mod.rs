@@ -46,6 +46,7 @@ const CATCH_UP_US: Micros = 60_000_000;
 /// A committee, its clients and the network between them.
 pub struct World {
     config: RunConfig,
+    shared: Rc<Shared>,
     now: Micros,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
@@ -59,7 +60,6 @@ pub struct World {
     wakes: Vec<Option<Micros>>,
     uplinks: Vec<Uplink>,
     regions: Vec<Region>,
-    shared: Rc<Shared>,
     metrics: Metrics,
     /// Clients make no more requests.
     silent: bool,
@@ -110,9 +110,9 @@ impl World {
         Some(event)
     }
 
-    /// Lets `watcher` look at one validator.
+    /// Lets `watcher` look at one validator, from the start of the run.
     pub fn watch(&mut self, validator: ValidatorId, watcher: Watcher) {
-        self.nodes[validator.index()].node_mut().into_iter().for_each(|node| node.watch(watcher.clone()));
+        self.nodes[validator.index()].node_mut().expect("nodes are up before the run").watch(watcher);
     }
 
     /// How many accounts there are, in equal ranges by validator.
