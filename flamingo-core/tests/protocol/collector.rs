@@ -193,6 +193,27 @@ fn a_proof_proves_what_it_says() {
     assert!(EquivocationProof::decode(&mut Reader::new(&bytes)).is_err(), "the other order");
 }
 
+/// A proof from text is a proof by the same rule: two copies of one honest decision are none, in whatever format they
+/// come.
+#[cfg(feature = "serde")]
+#[test]
+fn a_deserialized_proof_is_checked() {
+    let (one, other) = (signed(statement(60, 7, 0, 1), 0), signed(statement(60, 7, 0, 2), 0));
+    let proof = EquivocationProof::new(one, other).unwrap();
+    let read = |value| serde_json::from_value::<EquivocationProof>(value).map_err(|error| error.to_string());
+    let good = serde_json::to_value(proof).unwrap();
+    assert_eq!(read(good.clone()), Ok(proof));
+    let with = |second: SignedDecision| {
+        let mut value = good.clone();
+        value["second"] = serde_json::to_value(second).unwrap();
+        read(value)
+    };
+    assert_eq!(with(one), Err(ProofFault::SameStatement.to_string()));
+    for second in [signed(statement(60, 8, 0, 2), 0), signed(statement(120, 7, 0, 2), 0), signed(other.statement, 1)] {
+        assert_eq!(with(second), Err(ProofFault::Unrelated.to_string()));
+    }
+}
+
 /// Two validators that see equivocation in different orders may collect different things; the log decides, once.
 #[test]
 fn views_may_differ_and_the_log_decides() {
