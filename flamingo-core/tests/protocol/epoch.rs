@@ -17,8 +17,12 @@ const NEXT: Epoch = Epoch(4);
 
 /// A committee of the next epoch from validators of this one.
 fn next_committee(validators: &[u16]) -> Committee {
+    committee_of(NEXT, validators)
+}
+
+fn committee_of(epoch: Epoch, validators: &[u16]) -> Committee {
     let member = |&validator| Member { key: validator_key(validator), stake: 1 };
-    Committee::new(NEXT, validators.iter().map(member).collect(), &Toy).unwrap()
+    Committee::new(epoch, validators.iter().map(member).collect(), &Toy).unwrap()
 }
 
 /// The end of the world's epoch under the signatures of its first `signers`.
@@ -124,6 +128,20 @@ fn the_next_committee_is_the_certified_one() {
     let wrong = HandOverError::WrongCommittee { expected: next.digest(), got: other.digest() };
     assert_eq!(start(&world.ledger, &other), Err(wrong));
     assert_eq!(start(&world.ledger, &next), Ok(()));
+}
+
+/// Epochs rise, whatever a quorum certified: what was signed for an epoch never counts in a second one of that number.
+#[test]
+fn epochs_rise() {
+    for (epoch, refused) in [(EPOCH.0 - 1, true), (EPOCH.0, true), (EPOCH.0 + 1, false), (EPOCH.0 + 9, false)] {
+        let mut world = rich();
+        let next = committee_of(Epoch(epoch), &[0, 1, 2, 3]);
+        let end = end(&world, &next, 3);
+        assert_eq!(world.put(0, Object::EpochEnd(&end)), Outcome::EpochEnded);
+        let result = world.ledger.hand_over(config(next, params(|_| {})), LeaderRound(0), None).map(|_| ());
+        let not_later = HandOverError::EpochNotLater { ended: EPOCH, got: Epoch(epoch) };
+        assert_eq!(result, if refused { Err(not_later) } else { Ok(()) }, "epoch {epoch}");
+    }
 }
 
 /// Live evidence dies without exclusion; exclusions, declines, capacities and the tally are gone with the epoch.

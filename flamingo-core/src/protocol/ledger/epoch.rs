@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{LedgerConfig, MigrationLedger};
 use crate::committee::Committee;
-use crate::id::{AccountId, Digest, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, PublicKey, Round, ValidatorId};
 use crate::protocol::account::LatencyRow;
 use crate::protocol::account_state::AccountState;
 use crate::protocol::delta::LatencyEntry;
@@ -29,6 +29,14 @@ pub enum HandOverError {
         expected: Digest,
         /// The configuration's.
         got: Digest,
+    },
+    /// The certified committee serves this epoch again, or an earlier one: what was signed for it would count twice.
+    #[error("epoch {got} does not come after epoch {ended}")]
+    EpochNotLater {
+        /// The epoch that ended.
+        ended: Epoch,
+        /// The committee's.
+        got: Epoch,
     },
     /// The host's home function named a stranger.
     #[error("the home {home} of {account} is no member")]
@@ -87,6 +95,10 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let got = next.committee.digest();
         if got != expected {
             return Err(HandOverError::WrongCommittee { expected, got });
+        }
+        let (ended, got) = (self.config.committee.epoch(), next.committee.epoch());
+        if got <= ended {
+            return Err(HandOverError::EpochNotLater { ended, got });
         }
         let successors = successors(&self.config.committee, &next.committee);
         let remaining =
