@@ -109,6 +109,9 @@ fn what_is_refused_takes_no_memory() {
     assert_eq!(tally.add(&forged(signed(about, 0))), refused(bad));
     assert!(tally.is_empty());
     assert_eq!(tally.add(&signed(about, 0)), Collected::Counted { stake: 1 }, "and does not stand in the way");
+    assert!(!tally.is_empty(), "something is held");
+    tally.open(Round(120));
+    assert!(tally.is_empty(), "dropped with its anchor");
 }
 
 /// The bound: a member keeps at most its share, whatever it names, and the others' share is untouched.
@@ -150,6 +153,18 @@ fn equivocation_is_proved_and_changes_nothing() {
     assert!(matches!(tally.add(&signed(one, 2)), Collected::Evidence(_)), "the first decision counts");
     assert!(matches!(tally.add(&signed(other, 2)), Collected::Equivocation(_)));
     assert_eq!(tally.add(&signed(other, 3)), Collected::Counted { stake: 1 });
+}
+
+/// Decisions that differ in v_old alone contradict, and the proof holds what was decided first, not a mixture.
+#[test]
+fn a_proof_keeps_where_the_first_decision_came_from() {
+    let mut tally = tally(&[1; 4]);
+    let (one, other) = (signed(statement(60, 7, 2, 1), 0), signed(statement(60, 7, 0, 1), 0));
+    assert_eq!(tally.add(&one), Collected::Counted { stake: 1 });
+    let Collected::Equivocation(proof) = tally.add(&other) else { panic!("equivocation") };
+    assert_eq!(proof.decisions(), [&other, &one]);
+    assert_eq!(proof.verify(&committee(&[1; 4]), &Toy), Ok(ValidatorId(0)));
+    assert_eq!(tally.add(&one), Collected::Duplicate);
 }
 
 /// A proof is one signer's two decisions about one (epoch, account, anchor), both signed by it; anything else is
