@@ -214,6 +214,21 @@ fn what_belongs_to_accounts_carries_over() {
     assert_eq!(next.put(0, Object::Latency(&record(2))), Outcome::LatencySet);
 }
 
+/// A gate that would open beyond the last leader round waits its whole length in the next epoch, and never less than
+/// R_f committed rounds lie between two fallbacks.
+#[test]
+fn a_gate_without_an_end_is_carried_over_whole() {
+    let mut world = World::new(4);
+    world.quiet([u64::MAX - 1]);
+    assert!(world.admit(9).is_effective());
+    let relay = world.relays(9, 0)[0];
+    assert_eq!(world.relay(relay, 9, 0, 0), Outcome::Relayed { run: 1 });
+    assert!(world.put(0, Object::Latency(&latency(9, 1, &[(0, 1)]))).is_effective());
+    let next = hand_over(&mut world, &[0, 1, 2, 3]);
+    let checkpoint = next.ledger.checkpoint();
+    assert_eq!(checkpoint.credential(AccountId(9)).unwrap().state().fallback_from, LeaderRound(40));
+}
+
 /// A(a) stays where its validator stays, under whatever number; else it goes to the member with the lowest committed
 /// latency, and without latencies home. Anchors start over.
 #[test]

@@ -101,13 +101,18 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             return Err(HandOverError::EpochNotLater { ended, got });
         }
         let successors = successors(&self.config.committee, &next.committee);
-        let remaining =
-            |until: LeaderRound| LeaderRound(start.0.saturating_add(until.0.saturating_sub(self.place.leader.0)));
+        let params = self.config.params.get();
+        let (gate, pace) = (params.fallback_gate, params.anchor_period);
+        // What never opened again in this epoch waits the whole length in the next: it does not say how much was left.
+        let remaining = |until: LeaderRound, whole: u64| {
+            start.after(if until.0 == u64::MAX { whole } else { until.0.saturating_sub(self.place.leader.0) })
+        };
         let mut ledger = Self::new(next);
         (ledger.place.leader, ledger.place.last) = (start, last);
         ledger.accounts.inherit(start);
         for (index, old) in (0..).zip(self.accounts.states()) {
-            let latencies = self.latencies.get(&index).map(|row| follow(row, &successors, remaining(row.next_from)));
+            let latencies =
+                self.latencies.get(&index).map(|row| follow(row, &successors, remaining(row.next_from, pace)));
             let stays = successors[old.validator.index()];
             let validator = match stays {
                 Some(validator) => validator,
@@ -119,7 +124,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
                 previous: None,
                 anchor: Round(0),
                 activated: LeaderRound(0),
-                fallback_from: remaining(old.fallback_from),
+                fallback_from: remaining(old.fallback_from, gate),
                 relay_run: if stays.is_some() { old.relay_run } else { 0 },
                 ..old
             });
