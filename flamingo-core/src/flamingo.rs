@@ -177,6 +177,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 let verdict = self.relays.collected(request, auth);
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
+            Input::RelayDropped { account, nonce } => self.relays.dropped(account, nonce),
             Input::Sealed { batch, requests, relayed, at_us } => self.seal(batch, requests, relayed, at_us),
             Input::Sent { batch, at_us } => match self.find(batch) {
                 Ok(at) => self.batches[at].1.sent_at(at_us),

@@ -443,6 +443,11 @@ fn fallback_requests_pass_by_the_relays_door() {
     assert_eq!(fallback(&mut host, 1), resting);
     host.step(Input::SubDag(LeaderRound(5)));
     assert_eq!(fallback(&mut host, 1), Verdict::RelayAccept);
+
+    // Its batch is dropped: another copy goes in, once the relay has rested.
+    assert_eq!(host.step(Input::RelayDropped { account: AccountId(3), nonce: Nonce(1) }), []);
+    host.step(Input::SubDag(LeaderRound(9)));
+    assert_eq!(fallback(&mut host, 2), Verdict::RelayAccept);
 }
 
 /// A host that stored snapshot, root and index goes on from there: the ledger is the same, accounts are known at every

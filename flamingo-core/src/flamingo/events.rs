@@ -36,6 +36,15 @@ pub enum Input<'a> {
         /// The client's leave to relay it.
         auth: &'a RelayAuth,
     },
+    /// The batch with a relayed copy was dropped before a certificate carried it, and the copy is given up
+    /// ([`RelayTable::dropped`](crate::protocol::RelayTable::dropped)): another copy of the account may be relayed. Not
+    /// answered. To try the same copy again, say [`RelayCollected`](Self::RelayCollected).
+    RelayDropped {
+        /// The account.
+        account: AccountId,
+        /// The copy's nonce.
+        nonce: Nonce,
+    },
     /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
     /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
     Sealed {

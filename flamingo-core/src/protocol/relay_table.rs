@@ -190,6 +190,13 @@ impl<S: SignatureScheme> RelayTable<S> {
         }
     }
 
+    /// The batch with a copy was dropped before a certificate carried it, and the host gives the copy up: it is pending no
+    /// more. (6′) stands: an admission stays one, so that nobody gets more of them out of a relay that drops batches. To
+    /// put the same bytes into another batch instead, ask [`collected`](Self::collected).
+    pub fn dropped(&mut self, account: AccountId, nonce: Nonce) {
+        self.committed(account, nonce);
+    }
+
     /// Follows the ledger.
     pub fn apply(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
         let status = self.cursor.take(delta);
