@@ -8,7 +8,7 @@ use crate::balancer::Evaluation;
 use crate::id::{AccountId, Epoch, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::protocol::{
     AcceptList, Acceptance, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LogIndex, Moved, Object,
-    Outcome, RelayAuth, Request, SignedDecision, SigningRecord, Verdict,
+    Outcome, RelayAuth, Request, RestoreError, SignedDecision, SigningRecord, Verdict,
 };
 use crate::signal::{Added, BatchRefused, CertificateView, LoadFields};
 use crate::signing::Signable;
@@ -233,9 +233,12 @@ pub struct Durable {
 }
 
 /// Why what survived a crash does not fit together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
+    /// The snapshot is not the state with the root beside it.
+    #[error("the stored state is refused: {0}")]
+    Restore(RestoreError),
     /// The restored state covers objects whose effects are not durable: what they did would be lost.
     #[error("the state is restored at {snapshot}, but effects are durable up to {executed:?} only")]
     SnapshotAhead {
@@ -252,6 +255,12 @@ pub enum ResumeError {
         /// The ledger's.
         expected: Epoch,
     },
+}
+
+impl From<RestoreError> for ResumeError {
+    fn from(why: RestoreError) -> Self {
+        Self::Restore(why)
+    }
 }
 
 /// What a header carries for load balancing. Its digest covers all three.
