@@ -21,7 +21,7 @@ use crate::params::Params;
 use crate::policy::MigrationPolicy;
 use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
-    RestoreError, SignedDecision, SigningRecord, Statement,
+    SignedDecision, SigningRecord, Statement,
 };
 use crate::signal::{BatchLoad, LoadFieldsBuilder, Remembered, WorkerMeter};
 use crate::signature::SignatureScheme;
@@ -65,12 +65,13 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     }
 
     /// The same after a restart, from what the host stored last: a [`snapshot`](MigrationLedger::snapshot), its root and
-    /// the last log index, which is at most [`Durable::executed`]. The host then says
-    /// [`resume_after`](Self::resume_after), and hands over the log from there, or from anywhere before. The relay rests as
-    /// there, and anchors whose snapshot lies before the restored state are skipped.
+    /// the last log index, which is at most [`Durable::executed`]. All that [`resume_after`](Self::resume_after) says holds
+    /// here; the host hands over the log from there, or from anywhere before. Anchors whose snapshot lies before the
+    /// restored state are skipped.
     ///
     /// # Errors
-    /// The bytes are not the state with that root.
+    /// [`ResumeError::Restore`]: the bytes are not the state with that root. Else those of
+    /// [`resume_after`](Self::resume_after).
     pub fn restore(
         me: ValidatorId,
         config: LedgerConfig<S>,
@@ -78,9 +79,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         snapshot: &[u8],
         root: &Digest,
         last: Option<LogIndex>,
-    ) -> Result<Self, RestoreError> {
+        durable: Durable,
+    ) -> Result<Self, ResumeError> {
         let mut flamingo = Self::over(me, MigrationLedger::restore(config, snapshot, root, last)?, policy);
-        flamingo.catch_up();
+        flamingo.resume_after(durable)?;
         Ok(flamingo)
     }
 
@@ -119,8 +121,9 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
         Self { signing: Some(signing), ..self }
     }
 
-    /// After a restart, before the first [`step`](Self::step): what survived. The host then hands over the committed
-    /// log, from the epoch's start or from anywhere up to what it [restored](Self::restore).
+    /// After a restart from the epoch's start, before the first [`step`](Self::step): what survived; who
+    /// [restores](Self::restore) says it there. The host then hands over the committed log, from the epoch's start or from
+    /// anywhere up to what it restored.
     ///
     /// The replay rebuilds the committed state, and nothing happens twice: no [`Output::Applied`] comes out for objects
     /// up to [`Durable::executed`], and no decision, listed or to be signed, for anchors up to
@@ -177,6 +180,7 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
                 let verdict = self.relays.collected(request, auth);
                 self.emit(Output::Verdict { account: request.account, nonce: request.nonce, verdict });
             }
+            Input::RelayDropped { account, nonce } => self.relays.dropped(account, nonce),
             Input::Sealed { batch, requests, relayed, at_us } => self.seal(batch, requests, relayed, at_us),
             Input::Sent { batch, at_us } => match self.find(batch) {
                 Ok(at) => self.batches[at].1.sent_at(at_us),

@@ -70,6 +70,19 @@ impl Round {
     }
 }
 
+impl LeaderRound {
+    /// `rounds` committed rounds later; the last number where there is none so high.
+    pub(crate) const fn after(self, rounds: u64) -> Self {
+        Self(self.0.saturating_add(rounds))
+    }
+
+    /// Whether what is closed until `gate` is open at this leader round. The last number stands for never: a gate that
+    /// would open beyond it would otherwise open too early, or twice.
+    pub(crate) const fn opens(self, gate: Self) -> bool {
+        self.0 >= gate.0 && gate.0 != u64::MAX
+    }
+}
+
 macro_rules! byte_id {
     ($(#[$doc:meta])* $name:ident, $len:literal) => {
         $(#[$doc])*

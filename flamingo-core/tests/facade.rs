@@ -9,7 +9,7 @@ use flamingo_core::policy::CappedShedding;
 use flamingo_core::protocol::{
     AcceptList, Acceptance, Admission, AdmitAll, Capacity, Carrier, Change, CollectRefusal, Collected, Decision,
     DecisionList, Evidence, FallbackSet, HomeFn, LedgerConfig, LogIndex, Moved, Object, Outcome, QuorumSignatures,
-    Reason, RelayAuth, RelayRefusal, Request, SignedDecision, SigningRecord, Statement, Verdict,
+    Reason, RelayAuth, RelayRefusal, Request, RestoreError, SignedDecision, SigningRecord, Statement, Verdict,
 };
 use flamingo_core::signal::{BatchRefused, CertificateView, verify_counts};
 use flamingo_core::test_util::{committee_of_four, header, short_rounds};
@@ -443,6 +443,11 @@ fn fallback_requests_pass_by_the_relays_door() {
     assert_eq!(fallback(&mut host, 1), resting);
     host.step(Input::SubDag(LeaderRound(5)));
     assert_eq!(fallback(&mut host, 1), Verdict::RelayAccept);
+
+    // Its batch is dropped: another copy goes in, once the relay has rested.
+    assert_eq!(host.step(Input::RelayDropped { account: AccountId(3), nonce: Nonce(1) }), []);
+    host.step(Input::SubDag(LeaderRound(9)));
+    assert_eq!(fallback(&mut host, 2), Verdict::RelayAccept);
 }
 
 /// A host that stored snapshot, root and index goes on from there: the ledger is the same, accounts are known at every
@@ -459,17 +464,19 @@ fn a_facade_restores_from_what_was_stored() {
         config.with_home(HomeFn(|_, _| ValidatorId(0)))
     };
     let policy = || CappedShedding::new(&params(), &SEED);
-    let wrong = Flamingo::restore(ValidatorId(1), config(), policy(), &snapshot, &Digest([0; 32]), last);
-    assert!(wrong.is_err());
+    let durable = Durable { executed: last, ..Durable::default() };
+    let nothing = Digest([0; 32]);
+    let wrong = Flamingo::restore(ValidatorId(1), config(), policy(), &snapshot, &nothing, last, durable).map(|_| ());
+    let why = RestoreError::WrongRoot { expected: nothing, got: root };
+    assert_eq!(wrong, Err(ResumeError::Restore(why)));
     let relays = FallbackSet::new(&SEED, &params());
     let me = relays.members(ledger.committee(), AccountId(3), Nonce(0), ValidatorId(0))[0];
-    let restored = Flamingo::restore(me, config(), policy(), &snapshot, &root, last).unwrap();
+    let restored = Flamingo::restore(me, config(), policy(), &snapshot, &root, last, durable).unwrap();
     let mut again = Host { flamingo: restored, index: 0 };
     assert_eq!(again.flamingo.ledger().digest(), root);
     let told: Vec<_> = core::iter::from_fn(|| again.flamingo.poll_output()).collect();
     assert!(told.iter().all(|output| matches!(output, Output::Delta(_))), "who follows starts anew, too");
-    let outputs = again.commit(0, Object::Request(&request(3, 1)));
-    assert!(matches!(outputs[..], [Output::Applied { outcome: Outcome::NoOp(Reason::AlreadyApplied { .. }), .. }]));
+    assert_eq!(again.commit(0, Object::Request(&request(3, 1))), [], "its effects are durable: not said again");
     assert_eq!(fallback(&mut again, 0), Verdict::Duplicate);
     let resting = Verdict::RelayRefused(RelayRefusal::Resting { from: LeaderRound(5) });
     assert_eq!(fallback(&mut again, 1), resting);
@@ -496,12 +503,13 @@ fn relayed_copies_are_no_load() {
 }
 
 /// The facade of a validator `me` from what was stored of another one's ledger.
-fn restored(me: ValidatorId, flamingo: &Facade) -> Facade {
+fn restored(me: ValidatorId, flamingo: &Facade, executed: LogIndex) -> Result<Facade, ResumeError> {
     let ledger = flamingo.ledger();
     let config = LedgerConfig::new(ledger.committee().clone(), params(), NoSignatures, &SEED, AdmitAll);
     let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
     let policy = CappedShedding::new(&params(), &SEED);
-    Flamingo::restore(me, config, policy, &ledger.snapshot(), &ledger.digest(), ledger.last_index()).unwrap()
+    let durable = Durable { executed: Some(executed), ..Durable::default() };
+    Flamingo::restore(me, config, policy, &ledger.snapshot(), &ledger.digest(), ledger.last_index(), durable)
 }
 
 /// A crash with any snapshot and any executor behind or ahead of it: either every request is executed once, or the host
@@ -516,14 +524,14 @@ fn a_snapshot_ahead_of_the_executor_is_refused() {
     for (snapshot, host) in hosts.iter().enumerate() {
         for executed in 0..=4 {
             let durable = LogIndex(genesis + executed as u64);
-            let mut flamingo = restored(ValidatorId(0), &host.flamingo);
-            let resumed = flamingo.resume_after(Durable { executed: Some(durable), ..Durable::default() });
+            let restored = restored(ValidatorId(0), &host.flamingo, durable);
             if snapshot > executed {
                 let snapshot = LogIndex(genesis + snapshot as u64);
-                assert_eq!(resumed, Err(ResumeError::SnapshotAhead { snapshot, executed: Some(durable) }));
+                let ahead = ResumeError::SnapshotAhead { snapshot, executed: Some(durable) };
+                assert_eq!(restored.map(|_| ()), Err(ahead));
                 continue;
             }
-            assert_eq!(resumed, Ok(()));
+            let flamingo = restored.unwrap();
             let mut again = Host { flamingo, index: genesis };
             let mut effects = executed;
             for nonce in 0..4 {
@@ -550,18 +558,18 @@ fn a_restarted_relay_rests() {
             for snapshot in [true, false] {
                 let mut host = relay_host();
                 leaders[..start].iter().for_each(|&leader| drop(host.step(Input::SubDag(LeaderRound(leader)))));
-                let stored = restored(me, &host.flamingo);
+                let executed = LogIndex(host.index);
+                let stored = restored(me, &host.flamingo, executed).unwrap();
                 leaders[start..crash].iter().for_each(|&leader| drop(host.step(Input::SubDag(LeaderRound(leader)))));
                 let admitted = host.flamingo.ledger().leader_round().0;
                 assert_eq!(fallback(&mut host, 0), Verdict::RelayAccept);
 
-                let executed = Some(LogIndex(host.index));
                 let resume = |mut flamingo: Facade| {
-                    flamingo.resume_after(Durable { executed, ..Durable::default() }).unwrap();
+                    flamingo.resume_after(Durable { executed: Some(executed), ..Durable::default() }).unwrap();
                     flamingo
                 };
                 let mut again = match snapshot {
-                    true => Host { flamingo: resume(stored), index: host.index },
+                    true => Host { flamingo: stored, index: host.index },
                     false => Host::of(me.0, resume),
                 };
                 while again.flamingo.poll_output().is_some() {}

@@ -9,8 +9,9 @@ use tempfile::NamedTempFile;
 /// Where a result will go. Made before the work is done, so that a place that cannot be written is known at once.
 #[derive(Debug)]
 pub enum Output {
-    /// A regular file, written whole or not at all: to a temporary file beside it, then by renaming.
-    Whole { temporary: NamedTempFile, file: PathBuf },
+    /// A regular file, written whole or not at all: to a temporary file beside it, then by renaming. There is a
+    /// temporary file only while a result is written: a run that is interrupted leaves none behind.
+    Whole { file: PathBuf },
     /// A pipe or a device: written through, never replaced.
     Stream(File),
 }
@@ -23,10 +24,9 @@ impl Output {
             Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
             Ok(there) if !there.is_file() => OpenOptions::new().write(true).open(&file).map(Self::Stream),
             _ => {
-                let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-                // The error of the temporary file names it; its kind says what is wrong with the folder.
-                let temporary = builder().tempfile_in(folder.unwrap_or_else(|| Path::new(".")));
-                Ok(Self::Whole { temporary: temporary.map_err(|error| io::Error::from(error.kind()))?, file })
+                // Only whether it can be; it is gone again before the work begins.
+                beside(&file)?.close()?;
+                Ok(Self::Whole { file })
             }
         }
     }
@@ -35,13 +35,22 @@ impl Output {
     pub fn write(self, content: &str) -> io::Result<()> {
         match self {
             Self::Stream(mut stream) => stream.write_all(content.as_bytes()),
-            Self::Whole { mut temporary, file } => {
+            Self::Whole { file } => {
+                let mut temporary = beside(&file)?;
                 temporary.write_all(content.as_bytes())?;
                 temporary.as_file().sync_all()?;
                 temporary.persist(file).map(drop).map_err(|error| error.error)
             }
         }
     }
+}
+
+/// A temporary file in the folder of `file`.
+fn beside(file: &Path) -> io::Result<NamedTempFile> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // The error of the temporary file names it; its kind says what is wrong with the folder.
+    let temporary = builder().tempfile_in(folder.unwrap_or_else(|| Path::new(".")));
+    temporary.map_err(|error| io::Error::from(error.kind()))
 }
 
 /// Temporary files are private by default; a result has the permissions of any new file.
@@ -91,11 +100,14 @@ mod tests {
         assert_eq!(Output::create(&folder.path().join("no/such")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
-    /// What is not written in the end leaves nothing behind.
+    /// Before a result is written there is nothing, so that a run that ends in between leaves nothing behind, not even
+    /// one that is interrupted and drops nothing.
     #[test]
     fn an_output_not_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        drop(Output::create(&folder.path().join("result")).unwrap());
+        let output = Output::create(&folder.path().join("result")).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        output.write("x").unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

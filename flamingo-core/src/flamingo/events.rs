@@ -8,7 +8,7 @@ use crate::balancer::Evaluation;
 use crate::id::{AccountId, Epoch, LeaderRound, Nonce, Round, SignatureBytes, ValidatorId};
 use crate::protocol::{
     AcceptList, Acceptance, AssignmentDelta, Carrier, Collected, DecisionList, Decline, LogIndex, Moved, Object,
-    Outcome, RelayAuth, Request, SignedDecision, SigningRecord, Verdict,
+    Outcome, RelayAuth, Request, RestoreError, SignedDecision, SigningRecord, Verdict,
 };
 use crate::signal::{Added, BatchRefused, CertificateView, LoadFields};
 use crate::signing::Signable;
@@ -35,6 +35,15 @@ pub enum Input<'a> {
         request: &'a Request,
         /// The client's leave to relay it.
         auth: &'a RelayAuth,
+    },
+    /// The batch with a relayed copy was dropped before a certificate carried it, and the copy is given up
+    /// ([`RelayTable::dropped`](crate::protocol::RelayTable::dropped)): another copy of the account may be relayed. Not
+    /// answered. To try the same copy again, say [`RelayCollected`](Self::RelayCollected).
+    RelayDropped {
+        /// The account.
+        account: AccountId,
+        /// The copy's nonce.
+        nonce: Nonce,
     },
     /// A batch was sealed with these requests, all of which were accepted. It is kept until it is acknowledged or lost:
     /// the host bounds how many it leaves open. A name that is open already is answered by [`Output::BatchRefused`].
@@ -224,9 +233,12 @@ pub struct Durable {
 }
 
 /// Why what survived a crash does not fit together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
+    /// The snapshot is not the state with the root beside it.
+    #[error("the stored state is refused: {0}")]
+    Restore(RestoreError),
     /// The restored state covers objects whose effects are not durable: what they did would be lost.
     #[error("the state is restored at {snapshot}, but effects are durable up to {executed:?} only")]
     SnapshotAhead {
@@ -243,6 +255,12 @@ pub enum ResumeError {
         /// The ledger's.
         expected: Epoch,
     },
+}
+
+impl From<RestoreError> for ResumeError {
+    fn from(why: RestoreError) -> Self {
+        Self::Restore(why)
+    }
 }
 
 /// What a header carries for load balancing. Its digest covers all three.

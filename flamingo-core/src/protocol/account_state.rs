@@ -26,7 +26,7 @@ pub struct AccountState {
     pub anchor: Round,
     /// ℓ at which the last migration took effect; 0 before the first.
     pub activated: LeaderRound,
-    /// The first ℓ at which the next fallback request may take effect.
+    /// The first ℓ at which the next fallback request may take effect; `u64::MAX`: never.
     pub fallback_from: LeaderRound,
     /// Effective fallback requests in a row.
     pub relay_run: u32,

@@ -11,10 +11,27 @@ use crate::wire::{Reader, WireError};
 /// Two decisions of one validator about one account at one anchor. Anyone who knows the committee can check it;
 /// nothing here acts on it: evidence stays evidence, and what becomes of the validator is the host's affair (ours).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Unchecked"))]
 pub struct EquivocationProof {
     first: SignedDecision,
     second: SignedDecision,
+}
+
+/// What a proof is deserialized from.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Unchecked {
+    first: SignedDecision,
+    second: SignedDecision,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Unchecked> for EquivocationProof {
+    type Error = ProofFault;
+
+    fn try_from(Unchecked { first, second }: Unchecked) -> Result<Self, ProofFault> {
+        Self::new(first, second)
+    }
 }
 
 /// Why two decisions prove nothing.
@@ -72,11 +89,13 @@ impl EquivocationProof {
         [&self.first, &self.second]
     }
 
-    /// Who decided twice, if the committee's keys say so. Two verifications.
+    /// Who decided twice, if the committee's keys say so. Two verifications. Asks again what [`new`](Self::new) asked:
+    /// a verdict against a validator does not rest on how the proof came about.
     ///
     /// # Errors
     /// The first fault found.
     pub fn verify(&self, committee: &Committee, scheme: &impl SignatureScheme) -> Result<ValidatorId, ProofFault> {
+        Self::new(self.first, self.second)?;
         let (signer, got, expected) = (self.first.signer, self.first.statement.epoch, committee.epoch());
         if got != expected {
             return Err(ProofFault::WrongEpoch { expected, got });
@@ -102,5 +121,49 @@ impl EquivocationProof {
             Ok(proof) if proof.first == first => Ok(proof),
             _ => Err(WireError::NotCanonical { what: "equivocation proof", at }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::committee::Member;
+    use crate::id::{AccountId, PublicKey, Round, SignatureBytes};
+    use crate::protocol::statement::Statement;
+    use crate::signature::KeyError;
+
+    /// Takes every signature.
+    #[derive(Debug)]
+    struct Gullible;
+
+    impl SignatureScheme for Gullible {
+        fn check_key(&self, _: &PublicKey) -> Result<(), KeyError> {
+            Ok(())
+        }
+
+        fn verify(&self, _: &PublicKey, _: &[u8], _: &SignatureBytes) -> bool {
+            true
+        }
+    }
+
+    /// Two copies of one decision, or decisions about two things, frame nobody, however they got into a proof.
+    #[test]
+    fn no_honest_decisions_verify_as_a_proof() {
+        let member = Member { key: PublicKey([1; 32]), stake: 1 };
+        let committee = Committee::new(Epoch(3), alloc::vec![member], &Gullible).unwrap();
+        let (account, anchor) = (AccountId(7), Round(60));
+        let statement = Statement { epoch: Epoch(3), account, from: ValidatorId(0), to: ValidatorId(1), anchor };
+        let first = SignedDecision { statement, signer: ValidatorId(0), signature: SignatureBytes([0; 64]) };
+        let beside = |statement| SignedDecision { statement, ..first };
+        for (second, fault) in [
+            (first, ProofFault::SameStatement),
+            (beside(Statement { account: AccountId(8), ..statement }), ProofFault::Unrelated),
+            (beside(Statement { anchor: Round(120), ..statement }), ProofFault::Unrelated),
+            (SignedDecision { signer: ValidatorId(1), ..first }, ProofFault::Unrelated),
+        ] {
+            assert_eq!(EquivocationProof { first, second }.verify(&committee, &Gullible), Err(fault));
+        }
+        let second = beside(Statement { to: ValidatorId(2), ..statement });
+        assert_eq!(EquivocationProof { first, second }.verify(&committee, &Gullible), Ok(ValidatorId(0)));
     }
 }

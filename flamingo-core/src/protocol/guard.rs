@@ -65,7 +65,17 @@ impl SigningRecord {
 /// The gate of validator `me` in one epoch.
 ///
 /// Memory: the decisions of one anchor, at most `max_list_entries`, about 20 bytes each; a newer anchor replaces them.
-#[derive(Clone, Debug)]
+///
+/// No `Clone`: two guards of one validator would each promise what the other does not know of.
+///
+/// ```compile_fail,E0277
+/// # use flamingo_core::protocol::SigningGuard;
+/// fn twice(_: impl Clone) {}
+/// fn two_gates(guard: SigningGuard) {
+///     twice(guard);
+/// }
+/// ```
+#[derive(Debug)]
 pub struct SigningGuard {
     me: ValidatorId,
     epoch: Epoch,

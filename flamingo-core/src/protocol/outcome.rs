@@ -183,7 +183,7 @@ pub enum Reason {
     },
     /// The last effective latency record is less than R committed rounds old.
     LatencyTooSoon {
-        /// The first leader round at which the next one may take effect.
+        /// The first leader round at which the next one may take effect; `u64::MAX`: never.
         from: LeaderRound,
     },
     /// The latency record, or evidence as v_new, names a stranger.
@@ -265,7 +265,7 @@ pub enum Reason {
     NotARelay,
     /// The account's last effective fallback is less than R_f committed rounds old.
     FallbackTooSoon {
-        /// The first leader round at which the next one may take effect.
+        /// The first leader round at which the next one may take effect; `u64::MAX`: never.
         from: LeaderRound,
     },
 

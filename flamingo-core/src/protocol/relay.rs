@@ -102,7 +102,7 @@ pub(super) struct RelayRule<'a> {
     /// A(a).
     pub(super) assignee: ValidatorId,
     pub(super) nonces: NonceWindow,
-    /// The first leader round at which the account's next fallback may take effect.
+    /// The first leader round at which the account's next fallback may take effect; `u64::MAX`: never.
     pub(super) fallback_from: LeaderRound,
     /// ℓ.
     pub(super) leader: LeaderRound,
@@ -126,7 +126,7 @@ impl RelayRule<'_> {
             return Err(RelayFault::NotAssigned);
         }
         self.nonces.check(nonce).map_err(RelayFault::Nonce)?;
-        if self.leader < self.fallback_from {
+        if !self.leader.opens(self.fallback_from) {
             return Err(RelayFault::GateClosed { from: self.fallback_from });
         }
         if !auth.covers(request) {

@@ -47,12 +47,12 @@ pub enum RelayRefusal {
     },
     /// The last effective fallback of the account is too recent.
     GateClosed {
-        /// The first leader round at which the next one may take effect.
+        /// The first leader round at which the next one may take effect; `u64::MAX`: never.
         from: LeaderRound,
     },
     /// This validator admitted a copy of the account too recently.
     Resting {
-        /// The first leader round at which it admits another.
+        /// The first leader round at which it admits another; `u64::MAX`: never.
         from: LeaderRound,
     },
 }
@@ -136,14 +136,14 @@ impl<S: SignatureScheme> RelayTable<S> {
         }
         if self.relay_rest {
             let from = row.rest_until.max(self.rest_until);
-            if self.leader < from {
+            if !self.leader.opens(from) {
                 return Verdict::RelayRefused(RelayRefusal::Resting { from });
             }
         }
         if !self.signed(index, request, auth) {
             return Verdict::BadSignature;
         }
-        let rest_until = LeaderRound(self.leader.0.saturating_add(self.fallback_gate));
+        let rest_until = self.leader.after(self.fallback_gate);
         let row = &mut self.rows[index as usize];
         (row.pending, row.rest_until) = (Some(request.nonce), rest_until);
         self.pending += 1;
@@ -190,6 +190,13 @@ impl<S: SignatureScheme> RelayTable<S> {
         }
     }
 
+    /// The batch with a copy was dropped before a certificate carried it, and the host gives the copy up: it is pending no
+    /// more. (6′) stands: an admission stays one, so that nobody gets more of them out of a relay that drops batches. To
+    /// put the same bytes into another batch instead, ask [`collected`](Self::collected).
+    pub fn dropped(&mut self, account: AccountId, nonce: Nonce) {
+        self.committed(account, nonce);
+    }
+
     /// Follows the ledger.
     pub fn apply(&mut self, delta: &AssignmentDelta) -> DeltaStatus {
         let status = self.cursor.take(delta);
@@ -210,7 +217,7 @@ impl<S: SignatureScheme> RelayTable<S> {
     /// committed rounds from the sub-DAG heard of last. Say it at the start and with every delta of the replay, so that
     /// the rest moves along: it has to count from where the log stood at the crash, or later.
     pub const fn rest(&mut self) {
-        self.rest_until = LeaderRound(self.leader.0.saturating_add(self.fallback_gate));
+        self.rest_until = self.leader.after(self.fallback_gate);
     }
 
     /// The nonce of the account's pending copy.

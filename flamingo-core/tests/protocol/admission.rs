@@ -86,6 +86,28 @@ fn activation_purges_and_hands_over_the_nonces() {
     assert_eq!(tables[1].admit(&request(7, 2, 1)), Verdict::NotAssigned { current }, "two migrations ago");
 }
 
+/// A table that follows a restored ledger knows whom the account left: v_old answers `Moved`, everybody else where the
+/// account is, as before the crash.
+#[test]
+fn a_restored_table_knows_what_left_it() {
+    let params = params(|_| {});
+    let (mut world, _) = setup(params.clone());
+    assert!(world.admit(8).is_effective());
+    world.migrate(60, 7, 0, 1);
+    let deltas: Vec<_> = world.restored().drain_deltas().collect();
+    let moved = Moved { account: AccountId(7), to: ValidatorId(1), anchor: Round(60) };
+    let current = Assignment { validator: ValidatorId(1), anchor: Round(60), moved: true };
+    let home = Assignment { validator: ValidatorId(0), anchor: Round(0), moved: false };
+    for me in 0..4 {
+        let mut table = table(me, &params);
+        deltas.iter().for_each(|delta| assert_eq!(table.apply(delta).status, DeltaStatus::Taken));
+        let expected = [Verdict::Moved(moved), Verdict::Accept, Verdict::NotAssigned { current }];
+        assert_eq!(table.admit(&request(7, 0, 1)), expected[usize::from(me.min(2))], "v{me}");
+        let never_moved = if me == 0 { Verdict::Accept } else { Verdict::NotAssigned { current: home } };
+        assert_eq!(table.admit(&request(8, 0, 0)), never_moved, "v{me}");
+    }
+}
+
 /// Without `purge_on_move` nothing is purged: v_old's queue goes out, and the grace decides whether it counts.
 #[test]
 fn purging_can_be_off() {

@@ -148,3 +148,62 @@ fn every_form_of_import_is_seen() {
         assert_eq!(crossings(text), <[String; 0]>::default(), "{text}");
     }
 }
+
+/// Types that derive `Deserialize` although a field of theirs is private, and why that lets in nothing that their
+/// constructors refuse.
+const PRIVATE_AND_DESERIALIZED: [(&str, &str); 2] = [
+    ("EquivocationProof", "by way of `new`"),
+    ("NonceWindow", "any two numbers are a window: `from_parts` takes them, too"),
+];
+
+/// Names of the structs in `text` that derive `Deserialize` and have a private field.
+fn deserialized_past_the_constructor(text: &str) -> Vec<String> {
+    let derived = text.split("serde::Deserialize").skip(1);
+    let name = |after: &str| {
+        let (attributes, item) = after.split_once("pub struct ")?;
+        // The derive belongs to the next item, and that is an enum or a private type.
+        if ["pub enum ", "\nstruct ", "\nenum "].iter().any(|other| attributes.contains(other)) {
+            return None;
+        }
+        let body = item.split("\n}").next()?;
+        let is_field = |line: &&str| line.contains(": ") && !line.starts_with("///") && !line.starts_with('#');
+        let mut fields = body.lines().skip(1).map(str::trim).filter(is_field);
+        let (head, tuple) = (body.lines().next()?, body.contains("(pub "));
+        let hidden = if head.contains('(') { !tuple } else { fields.any(|field| !field.starts_with("pub ")) };
+        let end = head.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')?;
+        hidden.then(|| String::from(&head[..end]))
+    };
+    derived.filter_map(name).collect()
+}
+
+/// Deserialization goes round a constructor: a type that derives it has public fields only, so that there is no
+/// invariant to go round, or it is listed with its reason.
+#[test]
+fn nothing_is_deserialized_past_a_constructor() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let (mut found, mut derives) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            derives += text.matches("serde::Deserialize").count();
+            found.extend(deserialized_past_the_constructor(&text));
+        }
+    }
+    found.sort();
+    assert!(derives > 30, "only {derives} derives found");
+    assert_eq!(found, PRIVATE_AND_DESERIALIZED.map(|(name, _)| name));
+    for (text, hidden) in [
+        ("derive(serde::Deserialize))]\npub struct A {\n    b: u8,\n}\n", true),
+        ("derive(serde::Deserialize))]\npub struct A {\n    pub b: u8,\n    pub(crate) c: u8,\n}\n", true),
+        ("derive(serde::Deserialize))]\npub struct A(u8);\n", true),
+        ("derive(serde::Deserialize))]\npub struct A {\n    /// b: it\n    pub b: u8,\n}\n", false),
+        ("derive(serde::Deserialize))]\npub struct A(pub u8);\n", false),
+        ("derive(serde::Deserialize))]\npub enum A {\n}\npub struct B {\n    b: u8,\n}\n", false),
+    ] {
+        assert_eq!(deserialized_past_the_constructor(text).len(), usize::from(hidden), "{text}");
+    }
+}

@@ -109,6 +109,9 @@ fn what_is_refused_takes_no_memory() {
     assert_eq!(tally.add(&forged(signed(about, 0))), refused(bad));
     assert!(tally.is_empty());
     assert_eq!(tally.add(&signed(about, 0)), Collected::Counted { stake: 1 }, "and does not stand in the way");
+    assert!(!tally.is_empty(), "something is held");
+    tally.open(Round(120));
+    assert!(tally.is_empty(), "dropped with its anchor");
 }
 
 /// The bound: a member keeps at most its share, whatever it names, and the others' share is untouched.
@@ -152,6 +155,18 @@ fn equivocation_is_proved_and_changes_nothing() {
     assert_eq!(tally.add(&signed(other, 3)), Collected::Counted { stake: 1 });
 }
 
+/// Decisions that differ in v_old alone contradict, and the proof holds what was decided first, not a mixture.
+#[test]
+fn a_proof_keeps_where_the_first_decision_came_from() {
+    let mut tally = tally(&[1; 4]);
+    let (one, other) = (signed(statement(60, 7, 2, 1), 0), signed(statement(60, 7, 0, 1), 0));
+    assert_eq!(tally.add(&one), Collected::Counted { stake: 1 });
+    let Collected::Equivocation(proof) = tally.add(&other) else { panic!("equivocation") };
+    assert_eq!(proof.decisions(), [&other, &one]);
+    assert_eq!(proof.verify(&committee(&[1; 4]), &Toy), Ok(ValidatorId(0)));
+    assert_eq!(tally.add(&one), Collected::Duplicate);
+}
+
 /// A proof is one signer's two decisions about one (epoch, account, anchor), both signed by it; anything else is
 /// refused with its fault, and the bytes of a proof have one order.
 #[test]
@@ -191,6 +206,27 @@ fn a_proof_proves_what_it_says() {
     assert_eq!(EquivocationProof::decode(&mut Reader::new(&bytes)), Ok(proof));
     bytes.rotate_left(SignedDecision::ENCODED_LEN);
     assert!(EquivocationProof::decode(&mut Reader::new(&bytes)).is_err(), "the other order");
+}
+
+/// A proof from text is a proof by the same rule: two copies of one honest decision are none, in whatever format they
+/// come.
+#[cfg(feature = "serde")]
+#[test]
+fn a_deserialized_proof_is_checked() {
+    let (one, other) = (signed(statement(60, 7, 0, 1), 0), signed(statement(60, 7, 0, 2), 0));
+    let proof = EquivocationProof::new(one, other).unwrap();
+    let read = |value| serde_json::from_value::<EquivocationProof>(value).map_err(|error| error.to_string());
+    let good = serde_json::to_value(proof).unwrap();
+    assert_eq!(read(good.clone()), Ok(proof));
+    let with = |second: SignedDecision| {
+        let mut value = good.clone();
+        value["second"] = serde_json::to_value(second).unwrap();
+        read(value)
+    };
+    assert_eq!(with(one), Err(ProofFault::SameStatement.to_string()));
+    for second in [signed(statement(60, 8, 0, 2), 0), signed(statement(120, 7, 0, 2), 0), signed(other.statement, 1)] {
+        assert_eq!(with(second), Err(ProofFault::Unrelated.to_string()));
+    }
 }
 
 /// Two validators that see equivocation in different orders may collect different things; the log decides, once.

@@ -17,8 +17,12 @@ const NEXT: Epoch = Epoch(4);
 
 /// A committee of the next epoch from validators of this one.
 fn next_committee(validators: &[u16]) -> Committee {
+    committee_of(NEXT, validators)
+}
+
+fn committee_of(epoch: Epoch, validators: &[u16]) -> Committee {
     let member = |&validator| Member { key: validator_key(validator), stake: 1 };
-    Committee::new(NEXT, validators.iter().map(member).collect(), &Toy).unwrap()
+    Committee::new(epoch, validators.iter().map(member).collect(), &Toy).unwrap()
 }
 
 /// The end of the world's epoch under the signatures of its first `signers`.
@@ -126,6 +130,20 @@ fn the_next_committee_is_the_certified_one() {
     assert_eq!(start(&world.ledger, &next), Ok(()));
 }
 
+/// Epochs rise, whatever a quorum certified: what was signed for an epoch never counts in a second one of that number.
+#[test]
+fn epochs_rise() {
+    for (epoch, refused) in [(EPOCH.0 - 1, true), (EPOCH.0, true), (EPOCH.0 + 1, false), (EPOCH.0 + 9, false)] {
+        let mut world = rich();
+        let next = committee_of(Epoch(epoch), &[0, 1, 2, 3]);
+        let end = end(&world, &next, 3);
+        assert_eq!(world.put(0, Object::EpochEnd(&end)), Outcome::EpochEnded);
+        let result = world.ledger.hand_over(config(next, params(|_| {})), LeaderRound(0), None).map(|_| ());
+        let not_later = HandOverError::EpochNotLater { ended: EPOCH, got: Epoch(epoch) };
+        assert_eq!(result, if refused { Err(not_later) } else { Ok(()) }, "epoch {epoch}");
+    }
+}
+
 /// Live evidence dies without exclusion; exclusions, declines, capacities and the tally are gone with the epoch.
 #[test]
 fn what_belongs_to_the_epoch_ends_with_it() {
@@ -194,6 +212,21 @@ fn what_belongs_to_accounts_carries_over() {
     let not_newer = Reason::LatencyNotNewer { last: 1 };
     assert_eq!(next.put(0, Object::Latency(&record(1))), no_op(not_newer));
     assert_eq!(next.put(0, Object::Latency(&record(2))), Outcome::LatencySet);
+}
+
+/// A gate that would open beyond the last leader round waits its whole length in the next epoch, and never less than
+/// R_f committed rounds lie between two fallbacks.
+#[test]
+fn a_gate_without_an_end_is_carried_over_whole() {
+    let mut world = World::new(4);
+    world.quiet([u64::MAX - 1]);
+    assert!(world.admit(9).is_effective());
+    let relay = world.relays(9, 0)[0];
+    assert_eq!(world.relay(relay, 9, 0, 0), Outcome::Relayed { run: 1 });
+    assert!(world.put(0, Object::Latency(&latency(9, 1, &[(0, 1)]))).is_effective());
+    let next = hand_over(&mut world, &[0, 1, 2, 3]);
+    let checkpoint = next.ledger.checkpoint();
+    assert_eq!(checkpoint.credential(AccountId(9)).unwrap().state().fallback_from, LeaderRound(40));
 }
 
 /// A(a) stays where its validator stays, under whatever number; else it goes to the member with the lowest committed

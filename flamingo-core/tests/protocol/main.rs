@@ -15,6 +15,7 @@ mod epoch;
 mod evidence;
 mod forced;
 mod guard;
+mod hostile_snapshots;
 mod liveness;
 mod model;
 mod random_logs;

@@ -186,3 +186,17 @@ fn the_digest_sees_every_kind_of_state() {
     assert_ne!(through(1), through(2), "whose grace it is");
     assert_eq!(seen.last(), Some(&world.ledger.digest()), "a no-op changes nothing");
 }
+
+/// Where leader rounds end, the pace of latency records holds, too: what would be due beyond the last number is not due.
+#[test]
+fn a_latency_record_due_beyond_the_last_round_is_never_due() {
+    let mut world = World::new(4);
+    world.quiet([u64::MAX - 1]);
+    assert!(world.admit(7).is_effective());
+    let put = |world: &mut World, sequence| world.put(0, Object::Latency(&latency(7, sequence, &[(0, 1)])));
+    assert_eq!(put(&mut world, 1), Outcome::LatencySet);
+    let never = no_op(Reason::LatencyTooSoon { from: LeaderRound(u64::MAX) });
+    assert_eq!(put(&mut world, 2), never);
+    world.quiet([u64::MAX]);
+    assert_eq!(put(&mut world, 2), never);
+}

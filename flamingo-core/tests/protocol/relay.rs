@@ -1,6 +1,8 @@
 //! Relay fallback in the log: Flamingo §4.3 (4).
 
-use flamingo_core::protocol::{Change, Object, Outcome, Reason, RelayAuth, Request};
+use flamingo_core::protocol::{
+    Change, DeltaStatus, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request, Verdict,
+};
 use flamingo_core::{Digest, Epoch, LeaderRound, SignatureBytes, ValidatorId};
 
 use crate::world::{EPOCH, World, activated, key, no_op, params, relay_auth, request, sign};
@@ -177,5 +179,35 @@ fn a_request_has_at_most_one_valid_copy_per_relay() {
         // Once the nonce is used, everyone hears that first.
         let relays = world.relays(7, 0).len();
         assert_eq!((effective, relays), (1, (n - 1) / 3 + 1), "n = {n}");
+    }
+}
+
+/// P3 of Flamingo §4.3, second clause, where leader rounds end: a gate that would open beyond the last number never opens,
+/// neither in the sub-DAG that closed it nor later, and the door says the same. Up to there nothing is special.
+#[test]
+fn a_gate_beyond_the_last_round_never_opens() {
+    for (first, again) in
+        [(u64::MAX - GATE - 1, true), (u64::MAX - GATE, false), (u64::MAX - 1, false), (u64::MAX, false)]
+    {
+        let mut world = world();
+        world.quiet([first]);
+        let relay = world.relays(7, 0)[0];
+        assert_eq!(world.relay(relay, 7, 0, 0), Outcome::Relayed { run: 1 });
+        let from = first.saturating_add(GATE);
+        assert_eq!(world.relay(relay, 7, 1, 0), too_soon(from), "in the same sub-DAG");
+        if first < u64::MAX {
+            world.quiet([u64::MAX]);
+        }
+        let expected = if again { Outcome::Relayed { run: 2 } } else { too_soon(u64::MAX) };
+        let mut door = crate::relay_table::table(&world, relay);
+        for delta in world.deltas() {
+            assert_eq!(door.apply(&delta), DeltaStatus::Taken);
+        }
+        let request = request(7, 1, 0);
+        let closed = RelayRefusal::GateClosed { from: LeaderRound(u64::MAX) };
+        let verdict = if again { Verdict::RelayAccept } else { Verdict::RelayRefused(closed) };
+        assert_eq!(door.admit(&request, &relay_auth(&request)), verdict, "the door at {first}");
+        assert_eq!(world.relay(relay, 7, 1, 0), expected, "after {first}");
+        assert_eq!(world.relay(relay, 7, 2, 0), too_soon(u64::MAX), "never two at the last round");
     }
 }

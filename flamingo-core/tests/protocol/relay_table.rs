@@ -243,6 +243,28 @@ fn collected_copies_are_injected_again() {
     assert_eq!(relay.collected(0), Verdict::Duplicate, "took effect");
 }
 
+/// A batch that never got a certificate: the copy is given up, and the account is not locked out; what was not pending
+/// is not touched, and (6′) stands.
+#[test]
+fn dropped_copies_are_pending_no_more() {
+    let mut relay = Relay::new(|raw| raw.relay_rest = false);
+    assert_eq!(relay.admit(0), Verdict::RelayAccept);
+    relay.table.dropped(AccountId(7), Nonce(1));
+    relay.table.dropped(AccountId(8), Nonce(0));
+    assert_eq!(relay.admit(1), pending(0), "another's loss");
+    relay.table.dropped(AccountId(7), Nonce(0));
+    assert_eq!(relay.table.pending_copies(), 0);
+    assert_eq!(relay.collected(0), Verdict::Duplicate, "given up");
+    assert_eq!(relay.admit(0), Verdict::RelayAccept, "its nonce is still open");
+
+    let mut relay = Relay::new(|raw| raw.relay_rest = true);
+    assert_eq!(relay.admit(0), Verdict::RelayAccept);
+    relay.table.dropped(AccountId(7), Nonce(0));
+    assert_eq!(relay.admit(0), resting(2 + GATE));
+    relay.begin(2 + GATE);
+    assert_eq!(relay.admit(0), Verdict::RelayAccept);
+}
+
 /// Ours: a restarted relay does not know what it admitted before, and rests.
 #[test]
 fn a_restart_rests() {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{LedgerConfig, MigrationLedger};
 use crate::committee::Committee;
-use crate::id::{AccountId, Digest, LeaderRound, PublicKey, Round, ValidatorId};
+use crate::id::{AccountId, Digest, Epoch, LeaderRound, PublicKey, Round, ValidatorId};
 use crate::protocol::account::LatencyRow;
 use crate::protocol::account_state::AccountState;
 use crate::protocol::delta::LatencyEntry;
@@ -29,6 +29,14 @@ pub enum HandOverError {
         expected: Digest,
         /// The configuration's.
         got: Digest,
+    },
+    /// The certified committee serves this epoch again, or an earlier one: what was signed for it would count twice.
+    #[error("epoch {got} does not come after epoch {ended}")]
+    EpochNotLater {
+        /// The epoch that ended.
+        ended: Epoch,
+        /// The committee's.
+        got: Epoch,
     },
     /// The host's home function named a stranger.
     #[error("the home {home} of {account} is no member")]
@@ -88,14 +96,23 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if got != expected {
             return Err(HandOverError::WrongCommittee { expected, got });
         }
+        let (ended, got) = (self.config.committee.epoch(), next.committee.epoch());
+        if got <= ended {
+            return Err(HandOverError::EpochNotLater { ended, got });
+        }
         let successors = successors(&self.config.committee, &next.committee);
-        let remaining =
-            |until: LeaderRound| LeaderRound(start.0.saturating_add(until.0.saturating_sub(self.place.leader.0)));
+        let params = self.config.params.get();
+        let (gate, pace) = (params.fallback_gate, params.anchor_period);
+        // What never opened again in this epoch waits the whole length in the next: it does not say how much was left.
+        let remaining = |until: LeaderRound, whole: u64| {
+            start.after(if until.0 == u64::MAX { whole } else { until.0.saturating_sub(self.place.leader.0) })
+        };
         let mut ledger = Self::new(next);
         (ledger.place.leader, ledger.place.last) = (start, last);
         ledger.accounts.inherit(start);
         for (index, old) in (0..).zip(self.accounts.states()) {
-            let latencies = self.latencies.get(&index).map(|row| follow(row, &successors, remaining(row.next_from)));
+            let latencies =
+                self.latencies.get(&index).map(|row| follow(row, &successors, remaining(row.next_from, pace)));
             let stays = successors[old.validator.index()];
             let validator = match stays {
                 Some(validator) => validator,
@@ -107,7 +124,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
                 previous: None,
                 anchor: Round(0),
                 activated: LeaderRound(0),
-                fallback_from: remaining(old.fallback_from),
+                fallback_from: remaining(old.fallback_from, gate),
                 relay_run: if stays.is_some() { old.relay_run } else { 0 },
                 ..old
             });

@@ -54,7 +54,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             if latency.sequence() <= row.sequence {
                 return Err(Reason::LatencyNotNewer { last: row.sequence });
             }
-            if self.place.leader < row.next_from {
+            if !self.place.leader.opens(row.next_from) {
                 return Err(Reason::LatencyTooSoon { from: row.next_from });
             }
         }
@@ -66,7 +66,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         if !self.config.scheme.verify(key, &latency.signing_bytes(), latency.signature()) {
             return Err(Reason::BadSignature);
         }
-        let next_from = LeaderRound(self.place.leader.0.saturating_add(self.config.params.get().anchor_period));
+        let next_from = self.place.leader.after(self.config.params.get().anchor_period);
         let row = LatencyRow { sequence: latency.sequence(), next_from, entries: latency.entries().into() };
         self.emit(Change::Latency { account: latency.account(), entries: row.entries.clone() });
         self.latencies.insert(index, row);

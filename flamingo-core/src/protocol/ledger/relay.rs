@@ -1,7 +1,7 @@
 //! Requests by way of a relay (A2 L10-11, reconstruction).
 
 use super::MigrationLedger;
-use crate::id::{LeaderRound, ValidatorId};
+use crate::id::ValidatorId;
 use crate::protocol::delta::Change;
 use crate::protocol::outcome::{Outcome, Reason};
 use crate::protocol::relay::{RelayAuth, RelayFault, RelayRule};
@@ -47,7 +47,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
             return Err(Reason::BadSignature);
         }
         let params = self.config.params.get();
-        let next_from = LeaderRound(self.place.leader.0.saturating_add(params.fallback_gate));
+        let next_from = self.place.leader.after(params.fallback_gate);
         let width = params.nonce_window;
         self.accounts.nonces_mut(index).mark(nonce, width)?;
         let run = self.accounts.relayed(index, next_from);

@@ -8,7 +8,8 @@ use rand::RngExt;
 
 use super::generate::{GATE, Owned, Run};
 use super::hits::Hits;
-use crate::world::{self, EPOCH, SEED, key, sign};
+use crate::model::Model;
+use crate::world::SEED;
 
 impl Run {
     /// Applies to the ledger and to the model, and compares.
@@ -27,63 +28,39 @@ impl Run {
         self.log.last_mut().unwrap().objects.push((at, carrier, object));
     }
 
+    /// What the ledger says of the object is what the model says, to the last number: effects and reasons alike.
     pub(crate) fn compare(&mut self, author: u16, round: u64, object: &Owned, outcome: Outcome, hits: &mut Hits) {
-        if author >= self.validators {
-            assert_eq!(outcome, Outcome::NoOp(Reason::UnknownAuthor { author: ValidatorId(author) }));
-            return;
-        }
-        match object {
+        let assignee = |model: &Model, account: AccountId| model.assignment(account.0).map(|(validator, _)| validator);
+        let expected = match object {
+            _ if author >= self.validators => Err(Reason::UnknownAuthor { author: ValidatorId(author) }),
             Owned::Header(head) => self.model.header(author, *head),
-            Owned::Admission(admission) => {
-                let good = admission.epoch == EPOCH && *admission == world::admission(admission.account.0);
-                let expected = good && self.model.admit(admission.account.0, (admission.account.0 / 1000) as u16);
-                assert_eq!(outcome.is_effective(), expected, "{outcome:?}");
-            }
-            Owned::Decisions(list) => {
-                let short = list.entries().len() <= self.max_list as usize;
-                let expected = if short { self.model.decisions(author, list) } else { None };
-                let got = if let Outcome::Tallied(tallied) = outcome { Some(tallied.evidence) } else { None };
-                assert_eq!(got, expected, "{outcome:?}");
-            }
-            Owned::Accepts(list) => {
-                let got = if let Outcome::Accepted(accepted) = outcome { accepted.activated } else { 0 };
-                assert_eq!(got, self.model.accepts(author, list), "{outcome:?}");
-            }
+            Owned::Admission(admission) => self.model.admit(admission, (admission.account.0 / 1000) as u16),
+            Owned::Capacity(capacity) => self.model.capacity(author, capacity),
+            Owned::Latency(latency) => self.model.latency(latency),
+            Owned::Decisions(list) => self.model.decisions(author, list),
+            Owned::Accepts(list) => self.model.accepts(author, list),
             Owned::Evidence(evidence) => {
-                let expected = self.model.signed_evidence(evidence);
-                assert_eq!(matches!(outcome, Outcome::EvidenceLive { .. }), expected, "{outcome:?}");
                 hits.add("evidence by lists met signatures", u64::from(outcome == Outcome::NoOp(Reason::Recorded)));
+                self.model.signed_evidence(evidence)
             }
             Owned::Acceptance(acceptance) => {
-                let expected = self.model.acceptance(acceptance);
-                assert_eq!(matches!(outcome, Outcome::Activated { .. }), expected, "{outcome:?}");
-                hits.add("carried by another", u64::from(expected && author != acceptance.statement.to.0));
+                let carried = outcome.is_effective() && author != acceptance.statement.to.0;
+                hits.add("carried by another", u64::from(carried));
+                self.model.acceptance(acceptance)
             }
-            Owned::Decline(decline) => {
-                let expected = self.model.decline(decline);
-                assert_eq!(matches!(outcome, Outcome::Declined { .. }), expected, "{outcome:?}");
-            }
+            Owned::Decline(decline) => self.model.decline(decline),
             Owned::Request(request) => {
-                let key = key(request.account.0);
-                let good = request.epoch == EPOCH && sign(&key, &request.signing_bytes()) == request.signature;
-                let current = self.model.assignment(request.account.0).map(|(validator, _)| validator);
-                let expected = good && self.model.request(author, round, request);
-                assert_eq!(outcome == Outcome::Executed, expected, "{outcome:?}");
-                hits.add("grace used", u64::from(expected && current != Some(author)));
+                let grace = outcome.is_effective() && assignee(&self.model, request.account) != Some(author);
+                hits.add("grace used", u64::from(grace));
+                self.model.request(author, round, request)
             }
             Owned::Relay(request, auth) => {
-                let key = key(request.account.0);
-                let good = request.epoch == EPOCH
-                    && sign(&key, &request.signing_bytes()) == request.signature
-                    && sign(&key, &auth.signing_bytes()) == auth.signature
-                    && auth.covers(request);
                 let rule = FallbackSet::new(&SEED, self.ledger.params());
                 let relays = rule.members(self.ledger.committee(), request.account, request.nonce, request.named);
-                let expected = good && self.model.relay(relays.contains(&ValidatorId(author)), request);
-                assert_eq!(matches!(outcome, Outcome::Relayed { .. }), expected, "{outcome:?}");
+                self.model.relay(relays.contains(&ValidatorId(author)), request, auth)
             }
-            Owned::Capacity(_) | Owned::Latency(_) => {}
-        }
+        };
+        assert_eq!(outcome, expected.unwrap_or_else(Outcome::NoOp));
     }
 
     /// The ledger's state is the model's, and the invariants hold.

@@ -63,7 +63,6 @@ pub(crate) struct Run {
     pub(crate) random: ChaCha8Rng,
     pub(super) validators: u16,
     pub(crate) accounts: Vec<u64>,
-    pub(super) max_list: u32,
     pub(crate) ledger: MigrationLedger<Toy>,
     pub(crate) model: Model,
     pub(crate) log: Vec<SubDag>,
@@ -75,6 +74,8 @@ pub(crate) struct Run {
 
 pub(crate) const PERIOD: u64 = 12;
 pub(crate) const GATE: u64 = 5;
+const MAX_LIST: u32 = 12;
+const MAX_CAPACITY_UTPS: u64 = 100;
 pub(crate) const GRACES: [u64; 3] = [0, 7, 100];
 pub(crate) const STAKES: [&[u64]; 4] = [&[1; 4], &[1, 2, 3, 4], &[1; 7], &[5, 1, 1, 1, 1]];
 
@@ -83,7 +84,8 @@ pub(crate) fn small(grace: u64, window: u8) -> Params {
         raw.anchor_period = PERIOD;
         (raw.window_rounds, raw.frontier_lag, raw.freshness_rounds, raw.evidence_ttl) = (2, 1, 5, 4);
         (raw.client_timer_rounds, raw.fallback_gate, raw.delivery_rounds) = (1, GATE, 1);
-        (raw.grace_rounds, raw.nonce_window, raw.max_capacity_utps, raw.max_list_entries) = (grace, window, 100, 12);
+        (raw.grace_rounds, raw.nonce_window, raw.max_capacity_utps, raw.max_list_entries) =
+            (grace, window, MAX_CAPACITY_UTPS, MAX_LIST);
     })
 }
 
@@ -101,12 +103,13 @@ impl Run {
             grace,
             window: u64::from(window),
             fallback_gate: GATE,
+            max_list: MAX_LIST,
+            max_capacity_utps: MAX_CAPACITY_UTPS,
         };
         let validators = stakes.len() as u16;
         let run = Self {
             validators,
             accounts: (0..6).map(|at| at % u64::from(validators) * 1000 + at).collect(),
-            max_list: 12,
             ledger: ledger(committee(&stakes), params.clone()),
             model: Model::new(rules),
             log: Vec::new(),
