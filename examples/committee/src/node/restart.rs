@@ -89,7 +89,7 @@ impl Disk {
 }
 
 impl Node {
-    /// The node crashes between two steps, or in [`propose`](Node::propose).
+    /// The node crashes between two steps, or when it has decided and not proposed yet.
     pub fn crash(self) -> Disk {
         Disk {
             me: self.me,
