@@ -5,11 +5,15 @@
 //! (Flamingo §6, the misreporting figure). Two windows in a row in which its queue was long, while it carried no more
 //! than it declared, contradict the word.
 //! *Formula.* A window is *strained* if W̄ > 10·W_min. `sustained` is the least, over pairs of evaluations in a row that
-//! were both strained, of the pair's larger throughput; `highest` the largest throughput of all evaluations. A capacity C
+//! were both strained, of the pair's larger throughput; `highest` the largest throughput of all evaluations. Throughput is
+//! all that the validator carries, the larger of certified and validated. A capacity C
 //! with sustained ≤ C is believed as min(C, ⌊κ·highest⌋), κ = 4/5 as in Eq. 1.
 //! *Why facts and no verdict.* C is not in here: a validator that declares an honest capacity later is believed again, and
 //! one that shows more throughput gets κ of it. An honest validator whose queue is long carries more than it declares:
 //! C is κ of what it can.
+//! *Why certified throughput, too.* A validator with many relay copies, or with load that is counted for no account, works
+//! as hard for it, and its queue is as long. Padding gains a liar nothing: it is certified only as fast as its author
+//! can send it, and a capacity of κ of that is honest.
 //! *Local.* Validators that were away, or restarted without what they had persisted, hold other records and judge another
 //! donor or receiver, so their decisions may not match. That costs matching and never safety, and it heals: the
 //! contradiction goes on as long as it does harm, so two evaluations later they have seen it too; and every record is
