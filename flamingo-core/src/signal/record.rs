@@ -22,9 +22,6 @@
 
 use crate::math::mul_div_floor;
 
-/// A queue is long when it waits this many times W_min.
-const STRAIN: u64 = 10;
-
 /// One validator's record in the epoch; the default before any evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -39,6 +36,9 @@ pub struct TrackRecord {
 }
 
 impl TrackRecord {
+    /// A queue is long when it waits more than this many times W_min.
+    pub(crate) const STRAIN: u64 = 10;
+
     /// A record as a host stored it.
     #[must_use]
     pub const fn new(highest_utps: u64, strained_utps: Option<u64>, sustained_utps: Option<u64>) -> Self {
@@ -48,7 +48,7 @@ impl TrackRecord {
     /// The record with one more window in it.
     #[must_use]
     pub fn after(self, throughput_utps: u64, queue_delay_us: u64, min_queue_delay_us: u64) -> Self {
-        let strained = queue_delay_us > min_queue_delay_us.saturating_mul(STRAIN);
+        let strained = queue_delay_us > min_queue_delay_us.saturating_mul(Self::STRAIN);
         let strained_utps = strained.then_some(throughput_utps);
         let pair = strained_utps.zip(self.strained_utps).map(|(now, before)| now.max(before));
         Self {
