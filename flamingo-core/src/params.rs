@@ -4,6 +4,8 @@ mod choices;
 
 pub use choices::{Counts, QueueBaseline, ReceiverTest, ReceiverTie, Throughput};
 
+use crate::signal::TrackRecord;
+
 /// Parameters as configured, not checked yet. Start from a preset and change fields; [`Params::new`] checks.
 ///
 /// Rounds are rounds of the DAG unless a field says *committed rounds*: those are differences of leader rounds.
@@ -232,8 +234,8 @@ pub enum ParamsError {
         /// The denominator.
         denominator: u32,
     },
-    /// W_min is above the highest delay a header can report: no validator could ever be a donor.
-    #[error("min_queue_delay_us {min_us} is above max_queue_delay_us {max_us}")]
+    /// W_min is not below the highest delay a header can report: no validator could ever be a donor.
+    #[error("min_queue_delay_us {min_us} is not below max_queue_delay_us {max_us}")]
     DelayUnreachable {
         /// W_min.
         min_us: u64,
@@ -245,6 +247,14 @@ pub enum ParamsError {
     ClampWithoutFilter {
         /// W_min.
         min_us: u64,
+    },
+    /// A queue is long for the clamp at more than ten times W_min, and no header can report such a delay.
+    #[error("contradiction_clamp is on and {strain} times min_queue_delay_us {min_us} is not below max_queue_delay_us {max_us}", strain = TrackRecord::STRAIN)]
+    ClampUnreachable {
+        /// W_min.
+        min_us: u64,
+        /// The highest delay reported.
+        max_us: u64,
     },
     /// The grace outlives the certificates it is about.
     #[error("grace_rounds {grace_rounds} is above gc_depth {gc_depth}")]
@@ -368,11 +378,15 @@ fn check_across(raw: &RawParams) -> Result<(), ParamsError> {
     if numerator == 0 || numerator > denominator {
         return Err(ParamsError::BadWeight { numerator, denominator });
     }
-    if raw.min_queue_delay_us > raw.max_queue_delay_us {
-        return Err(ParamsError::DelayUnreachable { min_us: raw.min_queue_delay_us, max_us: raw.max_queue_delay_us });
+    let &RawParams { min_queue_delay_us: min_us, max_queue_delay_us: max_us, contradiction_clamp, .. } = raw;
+    if min_us >= max_us {
+        return Err(ParamsError::DelayUnreachable { min_us, max_us });
     }
-    if raw.contradiction_clamp && raw.min_queue_delay_us == 0 {
-        return Err(ParamsError::ClampWithoutFilter { min_us: raw.min_queue_delay_us });
+    if contradiction_clamp && min_us == 0 {
+        return Err(ParamsError::ClampWithoutFilter { min_us });
+    }
+    if contradiction_clamp && min_us * TrackRecord::STRAIN >= max_us {
+        return Err(ParamsError::ClampUnreachable { min_us, max_us });
     }
     if grace_rounds > gc_depth {
         return Err(ParamsError::GraceTooLong { grace_rounds, gc_depth });

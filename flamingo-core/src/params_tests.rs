@@ -96,13 +96,20 @@ fn bad_weight() {
     assert!(with(|raw| raw.ema_weight = (1, 1)).is_ok());
 }
 
-/// W_min ≤ the highest delay reported.
+/// A mean delay can be above W_min, and with the clamp above ten times W_min: the highest delay reported is more.
 #[test]
 fn delay_unreachable() {
-    assert_eq!(
-        with(|raw| raw.max_queue_delay_us = 29_999),
-        Err(ParamsError::DelayUnreachable { min_us: 30_000, max_us: 29_999 })
-    );
+    let most = |max_us, clamp| {
+        with(move |raw| (raw.max_queue_delay_us, raw.contradiction_clamp) = (max_us, clamp)).map(|_| ())
+    };
+    for max_us in [29_999, 30_000] {
+        assert_eq!(most(max_us, false), Err(ParamsError::DelayUnreachable { min_us: 30_000, max_us }));
+    }
+    assert_eq!(most(30_001, false), Ok(()));
+    for max_us in [30_001, 300_000] {
+        assert_eq!(most(max_us, true), Err(ParamsError::ClampUnreachable { min_us: 30_000, max_us }));
+    }
+    assert_eq!(most(300_001, true), Ok(()));
 }
 
 /// The grace ends when certificates are collected.

@@ -376,6 +376,12 @@ mod tests {
         64 * cells.iter().map(|hits| hits * hits).sum::<u64>() / hits - hits
     }
 
+    /// The finaliser is that of SplitMix64: its first output from the state 0.
+    #[test]
+    fn a_pair_draw_is_pinned() {
+        assert_eq!(pair_draw(0x9e37_79b9_7f4a_7c15, 0), 0xe220_a839_7b1d_cdaf);
+    }
+
     /// Draws of pairs are uniform, in their high bits and in their low ones; and two draws that share an account, or a
     /// receiver, tell nothing of each other: pairs of octants are uniform too. χ² of 63 degrees of freedom is within five
     /// standard deviations of 11 each.

@@ -16,7 +16,8 @@
 //! *The snapshot.* Anchor r reads the committed state after the last sub-DAG with leader round at most r −
 //! frontier_lag − w, the last round before its window: everyone reads the same, and what anchor r − R decided is
 //! settled in it or still live. A validator that has not committed beyond that round waits up to T_fresh / 2 rounds
-//! for it, because a later list would hardly be fresh, and then skips the anchor.
+//! for it, because a later list would hardly be fresh, and then skips the anchor. A snapshot before the state that a new
+//! epoch began with will never be there: such an anchor is skipped at once.
 
 mod acceptances;
 mod forced;
@@ -108,6 +109,15 @@ pub enum EvaluationSkip {
     SnapshotBehind {
         /// The newest sub-DAG that any delta told of.
         head: LeaderRound,
+        /// r − frontier_lag − w.
+        snapshot: Round,
+    },
+    /// The committed state was restored, as after a hand-over to a new epoch, and the snapshot lies before it: no log
+    /// will ever show it. Said at once, without waiting.
+    #[error("the snapshot at {snapshot} lies before the restored state, which begins at {restored}")]
+    SnapshotBeforeState {
+        /// The leader round of the restored state.
+        restored: Round,
         /// r − frontier_lag − w.
         snapshot: Round,
     },
@@ -314,6 +324,8 @@ impl<P: MigrationPolicy> Balancer<P> {
                     Err(EvaluationSkip::Signals(skip))
                 }
             }
+        } else if snapshot < self.view.first_round() {
+            Err(EvaluationSkip::SnapshotBeforeState { restored: self.view.first_round(), snapshot })
         } else if self.round.0 - self.anchor.0 >= self.patience_rounds {
             Err(EvaluationSkip::SnapshotBehind { head: self.view.head(), snapshot })
         } else {

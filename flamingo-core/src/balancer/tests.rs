@@ -2,7 +2,7 @@ use super::*;
 use crate::id::{AccountId, Digest, PublicKey};
 use crate::params::RawParams;
 use crate::policy::{CappedShedding, PolicyOutcome};
-use crate::protocol::{Change, LatencyEntry, NonceWindow, StreamId};
+use crate::protocol::{AccountState, Change, LatencyEntry, NonceWindow, StreamId};
 use crate::rank::EpochSeed;
 use crate::test_util::{committee_of_four, header, short_rounds};
 use alloc::vec;
@@ -168,6 +168,35 @@ fn a_late_log_is_waited_for_and_then_skipped() {
     assert_eq!(bench.balancer.take_decision_list(), None);
     assert_eq!(bench.balancer.window().memory().history().len(), 0);
     assert_eq!(bench.round(13), None, "a skipped anchor is over");
+}
+
+/// A snapshot that lies before a restored state never comes: the anchor is skipped at once, and says why. One at the
+/// state, or after it, is waited for.
+#[test]
+fn a_snapshot_before_the_state_is_not_waited_for() {
+    let restored_at = |leader| {
+        let mut bench = Bench::empty(params(100));
+        let state = AccountState {
+            account: AccountId(0),
+            key: PublicKey([9; 32]),
+            nonces: NonceWindow::default(),
+            validator: ValidatorId(0),
+            previous: None,
+            anchor: Round(0),
+            activated: LeaderRound(0),
+            fallback_from: LeaderRound(0),
+            relay_run: 0,
+        };
+        bench.commit(leader, Change::Restored { state: state.into(), excluded: [].into() });
+        bench
+    };
+    assert_eq!(restored_at(5).round(10), None, "waits");
+    let mut bench = restored_at(6);
+    let evaluation = bench.round(10).unwrap();
+    assert_eq!((evaluation.anchor, evaluation.round), (Round(10), Round(10)));
+    let skip = EvaluationSkip::SnapshotBeforeState { restored: Round(6), snapshot: Round(5) };
+    assert_eq!(evaluation.result, Err(skip));
+    assert_eq!(bench.round(20), None, "waits");
 }
 
 /// An anchor still waiting when the next one is crossed is passed over.

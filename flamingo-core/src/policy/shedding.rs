@@ -49,6 +49,15 @@ enum Step {
     Skipped(ValidatorId, SkipReason),
 }
 
+impl Step {
+    const fn donor(self) -> ValidatorId {
+        match self {
+            Self::Moved(decision) => decision.from,
+            Self::Skipped(donor, _) => donor,
+        }
+    }
+}
+
 impl CappedShedding {
     /// The policy under `params`; `seed` matters only to the rendezvous tie.
     #[must_use]
@@ -139,33 +148,33 @@ impl MigrationPolicy for CappedShedding {
 
     /// Cost: that of one decision.
     fn explain(&self, signals: &WindowSignals, view: &CommittedView, account: AccountId) -> Explanation {
-        let mut seen = None;
+        // The turn of the account's assignee is the one that could move it; what another donor says comes second.
+        let assignee = view.assignment(account).map(|assignment| assignment.validator);
+        let mut seen: Option<Step> = None;
         let decisions = self.run(signals, view, |of, step| {
-            // A move is final; a skip by one donor may be followed by another donor's turn.
-            if of == account && !matches!(seen, Some(Step::Moved(_))) {
+            if of == account && seen.is_none_or(|seen| Some(seen.donor()) != assignee) {
                 seen = Some(step);
             }
         });
         if decisions.report.outcome != PolicyOutcome::Decided {
             return Explanation::NotEvaluated(decisions.report.outcome);
         }
+        let mut counting = decisions.report.validators.iter().filter(|v| {
+            let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
+            let counts = |accounts: &[(AccountId, u32)]| accounts.iter().any(|&(of, _)| of == account);
+            matches!(v.role, Role::Donor(_)) && accounts.is_some_and(counts)
+        });
+        let by_assignee = counting.clone().find(|donor| Some(donor.validator) == assignee);
         match seen {
             Some(Step::Moved(decision)) => Explanation::Moves(decision),
-            Some(Step::Skipped(donor, reason)) => Explanation::Skipped { donor, reason },
-            None => {
-                let mut donors = decisions.report.validators.iter().filter(|v| matches!(v.role, Role::Donor(_)));
-                let counts = |v: &&ValidatorReport| {
-                    let accounts = signals.validators.get(v.validator.index()).map(|v| v.accounts.as_slice());
-                    accounts.is_some_and(|accounts| accounts.iter().any(|&(of, _)| of == account))
-                };
-                match donors.find(counts).map(|donor| (donor.validator, &donor.role)) {
-                    Some((donor, Role::Donor(DonorReport { no_room_left: 1.., .. }))) => {
-                        Explanation::NoRoomLeft { donor }
-                    }
-                    Some((donor, _)) => Explanation::TargetReached { donor },
-                    None => Explanation::NoDonorCountsIt,
-                }
+            Some(Step::Skipped(donor, reason)) if by_assignee.is_none_or(|v| v.validator == donor) => {
+                Explanation::Skipped { donor, reason }
             }
+            _ => match by_assignee.or_else(|| counting.next()).map(|donor| (donor.validator, &donor.role)) {
+                Some((donor, Role::Donor(DonorReport { no_room_left: 1.., .. }))) => Explanation::NoRoomLeft { donor },
+                Some((donor, _)) => Explanation::TargetReached { donor },
+                None => Explanation::NoDonorCountsIt,
+            },
         }
     }
 }

@@ -103,6 +103,62 @@ fn explanations() {
     assert_eq!(policy.explain(&quiet, &view.0, AccountId(1)), Explanation::NotEvaluated(PolicyOutcome::NoDonor));
 }
 
+/// Of two donors that count an account, its assignee's turn explains it, whichever comes first by id or by turn, and
+/// whether or not the other one looked at the account. What another says of it counts where the assignee is no donor.
+#[test]
+fn the_assignee_explains() {
+    let explained = |assignee: usize, excess: u64, looked_at: bool, set: &dyn Fn(&mut Committed)| {
+        let (other, rest) = (1 - assignee, excess as u32);
+        let mut validators = vec![validator(10, 0, 0, &[]); 3];
+        // σ = 10: account 8 is not admitted, and 2 covers σ.
+        validators[assignee] = validator(110, 1000, 1000, &[(8, 85), (2, 20), (9, 5)]);
+        validators[other] = match looked_at {
+            true => validator(100 + excess, 1000, 1000, &[(9, 50), (7, 50 + rest)]),
+            false => validator(100 + excess, 1000, 1000, &[(1, 60), (9, 5), (7, 35 + rest)]),
+        };
+        let mut view = Committed::new(&[Some(100), Some(100), Some(1000)]);
+        [2, 9].into_iter().for_each(|account| view.admit(account, assignee as u16));
+        view.admit(1, other as u16);
+        set(&mut view);
+        policy(ReceiverTie::LowestId).explain(&signals(600, validators), &view.0, AccountId(9))
+    };
+    for (assignee, excess, looked_at) in [
+        (0, 5, true),
+        (0, 15, true),
+        (1, 5, true),
+        (1, 15, true),
+        (0, 5, false),
+        (0, 15, false),
+        (1, 5, false),
+        (1, 15, false),
+    ] {
+        let donor = ValidatorId(assignee as u16);
+        assert_eq!(explained(assignee, excess, looked_at, &|_| {}), Explanation::TargetReached { donor });
+        let elsewhere = |view: &mut Committed| view.moved(9, assignee as u16, 2, 60);
+        let expected = match looked_at {
+            true => Explanation::Skipped { donor: ValidatorId(1 - donor.0), reason: SkipReason::AssignedElsewhere },
+            false => Explanation::TargetReached { donor: ValidatorId(0) },
+        };
+        assert_eq!(explained(assignee, excess, looked_at, &elsewhere), expected);
+    }
+}
+
+/// A skip in the assignee's turn stands, whatever the other donor says before or after it.
+#[test]
+fn the_assignees_skip_stands() {
+    for (assignee, excess) in [(0, 5), (0, 15), (1, 5), (1, 15)] {
+        let mut validators = vec![validator(10, 0, 0, &[]); 3];
+        validators[assignee] = validator(110, 1000, 1000, &[(9, 110)]);
+        validators[1 - assignee] = validator(100 + excess, 1000, 1000, &[(9, 100 + excess as u32)]);
+        let mut view = Committed::new(&[Some(100), Some(100), Some(1000)]);
+        view.admit(9, assignee as u16);
+        view.live(9, assignee as u16, 2);
+        let explained = policy(ReceiverTie::LowestId).explain(&signals(600, validators), &view.0, AccountId(9));
+        let donor = ValidatorId(assignee as u16);
+        assert_eq!(explained, Explanation::Skipped { donor, reason: SkipReason::LiveEvidence });
+    }
+}
+
 /// A world of one donor with an account of weight 10 (σ = 10) and receivers of the given capacities at 10 tx/s.
 fn choose(tie: ReceiverTie, account: u64, receivers: &[u64], set: impl Fn(&mut Committed)) -> Option<u16> {
     let mut validators = vec![validator(110, 1000, 1000, &[(account, 10), (1 << 40, 100)])];

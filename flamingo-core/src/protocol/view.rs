@@ -129,6 +129,13 @@ impl CommittedView {
         self.head.0 > round.0 && round.0 >= self.first.0
     }
 
+    /// The leader round of the restored state that the view began with; 0 without one. No round before it will ever be
+    /// complete.
+    #[must_use]
+    pub const fn first_round(&self) -> Round {
+        self.first
+    }
+
     /// A(a), or `None` for an account that is not admitted. One hash look-up.
     #[must_use]
     pub fn assignment(&self, account: AccountId) -> Option<Assignment> {

@@ -166,8 +166,7 @@ impl EvaluationMemory {
             self.averages.extend(validators.map(|v| step(v.baseline.0, scaled(v.queue_delay_us.0), self.ema_weight)));
         }
         let records = signals.validators.iter().map(|v| {
-            let throughput_utps = signals.throughput_utps(v, self.throughput);
-            v.record.after(throughput_utps, v.queue_delay_us.0, self.min_queue_delay_us)
+            v.record.after(signals.carried_utps(v, self.throughput), v.queue_delay_us.0, self.min_queue_delay_us)
         });
         self.records = records.collect();
         if self.history.len() == Self::MAX_HISTORY {
@@ -274,6 +273,21 @@ mod tests {
         long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]), Box::new([]))).collect();
         restarted.remember(long);
         assert_eq!(restarted.history().map(|past| past.anchor.0).collect::<Vec<_>>(), [12, 13, 14, 15, 16, 17, 18, 19]);
+    }
+
+    /// A record is of all that a validator carries: the larger of what is certified and, in `recommended`, validated.
+    #[test]
+    fn records_are_of_all_that_is_carried() {
+        for (certified_utps, counted, carried_utps) in [(90, 35, 90), (35, 90, 90)] {
+            let mut memory = EvaluationMemory::new(&Params::new(RawParams::recommended()).unwrap());
+            let mut signals = signals(&memory, 60, 400_000);
+            // Transactions over 10⁶ seconds are µtx/s.
+            signals.window_us = 1_000_000_000_000;
+            signals.validators[0].throughput_utps.0 = certified_utps;
+            signals.validators[0].counted.0 = counted;
+            memory.record(&signals);
+            assert_eq!(memory.track_record(0), TrackRecord::new(carried_utps, Some(carried_utps), None));
+        }
     }
 
     /// Δt_eval is measured from the previous evaluation, needs a new anchor, and must be positive.

@@ -5,11 +5,15 @@
 //! (Flamingo §6, the misreporting figure). Two windows in a row in which its queue was long, while it carried no more
 //! than it declared, contradict the word.
 //! *Formula.* A window is *strained* if W̄ > 10·W_min. `sustained` is the least, over pairs of evaluations in a row that
-//! were both strained, of the pair's larger throughput; `highest` the largest throughput of all evaluations. A capacity C
+//! were both strained, of the pair's larger throughput; `highest` the largest throughput of all evaluations. Throughput is
+//! all that the validator carries, the larger of certified and validated. A capacity C
 //! with sustained ≤ C is believed as min(C, ⌊κ·highest⌋), κ = 4/5 as in Eq. 1.
 //! *Why facts and no verdict.* C is not in here: a validator that declares an honest capacity later is believed again, and
 //! one that shows more throughput gets κ of it. An honest validator whose queue is long carries more than it declares:
 //! C is κ of what it can.
+//! *Why certified throughput, too.* A validator with many relay copies, or with load that is counted for no account, works
+//! as hard for it, and its queue is as long. Padding gains a liar nothing: it is certified only as fast as its author
+//! can send it, and a capacity of κ of that is honest.
 //! *Local.* Validators that were away, or restarted without what they had persisted, hold other records and judge another
 //! donor or receiver, so their decisions may not match. That costs matching and never safety, and it heals: the
 //! contradiction goes on as long as it does harm, so two evaluations later they have seen it too; and every record is
@@ -17,9 +21,6 @@
 //! *Cost.* A few comparisons per validator and evaluation; 40 bytes each.
 
 use crate::math::mul_div_floor;
-
-/// A queue is long when it waits this many times W_min.
-const STRAIN: u64 = 10;
 
 /// One validator's record in the epoch; the default before any evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub struct TrackRecord {
 }
 
 impl TrackRecord {
+    /// A queue is long when it waits more than this many times W_min.
+    pub(crate) const STRAIN: u64 = 10;
+
     /// A record as a host stored it.
     #[must_use]
     pub const fn new(highest_utps: u64, strained_utps: Option<u64>, sustained_utps: Option<u64>) -> Self {
@@ -44,7 +48,7 @@ impl TrackRecord {
     /// The record with one more window in it.
     #[must_use]
     pub fn after(self, throughput_utps: u64, queue_delay_us: u64, min_queue_delay_us: u64) -> Self {
-        let strained = queue_delay_us > min_queue_delay_us.saturating_mul(STRAIN);
+        let strained = queue_delay_us > min_queue_delay_us.saturating_mul(Self::STRAIN);
         let strained_utps = strained.then_some(throughput_utps);
         let pair = strained_utps.zip(self.strained_utps).map(|(now, before)| now.max(before));
         Self {

@@ -110,6 +110,11 @@ impl WindowSignals {
             Throughput::Validated => throughput_utps(v.counted.get(), self.window_us),
         }
     }
+
+    /// All that `v` carries, in µtx/s: its throughput, or that of all certified transactions where that is more.
+    pub(crate) fn carried_utps(&self, v: &ValidatorSignals, throughput: Throughput) -> u64 {
+        self.throughput_utps(v, throughput).max(v.throughput_utps.get())
+    }
 }
 
 /// ⌊transactions · 10¹² / window⌋ in µtx/s, clamped.

@@ -77,7 +77,8 @@ pub enum Added {
 ///   The round before the window has times only.
 /// - A validator has an index of its accounts in the window and above: 11 bytes per account where their ids are
 ///   consecutive, as those of a host that hands them out by order of admission, and never more than 21, whoever chooses
-///   them; times one and a half at most, since accounts that are gone are dropped together.
+///   them; times one and a half at most, since accounts that are gone are dropped together. Its buffers do not shrink, so
+///   this is of the author's largest window so far.
 /// - All share scratch: up to 24 bytes per entry of the largest header, and 16 per account of the largest validator.
 ///
 /// Nothing is allocated for a stranger, and nothing in a round like those before it.
@@ -143,7 +144,6 @@ impl TrackingWindow {
         let Some(rows) = usize::try_from(at).ok().and_then(|at| self.rounds.get_mut(at)) else {
             return Added::TooFarAhead { newest };
         };
-        self.backlogs.add(author, round, certificate.load.backlog());
         if rows.rows.is_empty() {
             rows.rows.resize_with(self.stakes.len(), || None);
         }
@@ -151,6 +151,7 @@ impl TrackingWindow {
         if row.is_some() {
             return Added::Duplicate;
         }
+        self.backlogs.add(author, round, certificate.load.backlog());
         rows.stake += self.stakes[author];
         let sums = &mut self.sums[author];
         let row = row.insert(sums.row(&certificate, at > 0, &mut self.scratch));

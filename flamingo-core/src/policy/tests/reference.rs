@@ -39,25 +39,29 @@ impl World<'_> {
         }
     }
 
+    fn carried(&self, v: u16) -> i128 {
+        self.thr(v).max(self.certified(v))
+    }
+
     fn delay(&self, v: u16) -> i128 {
         i128::from(self.of(v).queue_delay_us.get())
     }
 
     fn cap(&self, v: u16) -> Option<i128> {
         let declared = i128::from(self.view.capacity(ValidatorId(v))?);
-        let (thr, record) = (self.thr(v), self.of(v).record);
+        let (carried, record) = (self.carried(v), self.of(v).record);
         let mut bounds: Vec<i128> = record.sustained_utps.into_iter().map(i128::from).collect();
         if let Some(before) = record.strained_utps.filter(|_| self.delay(v) > 300_000) {
-            bounds.push(thr.max(before.into()));
+            bounds.push(carried.max(before.into()));
         }
         let contradicted = bounds.into_iter().any(|bound| bound <= declared);
-        let shown = thr.max(record.highest_utps.into()) * 4 / 5;
+        let shown = carried.max(record.highest_utps.into()) * 4 / 5;
         Some(if self.raw.contradiction_clamp && contradicted { declared.min(shown) } else { declared })
     }
 
     /// S_v of a validator that is no donor; not positive where it cannot receive.
     fn spare(&self, v: u16, cap: i128) -> i128 {
-        let busy = self.thr(v).max(self.certified(v));
+        let busy = self.carried(v);
         match self.raw.receiver_test {
             ReceiverTest::Throughput if busy == 0 => 0,
             ReceiverTest::Participation if self.of(v).certificates < 24 => 0,

@@ -134,6 +134,23 @@ fn a_contradicted_capacity() {
     assert!(matches!(role, Role::Receiver { spare_utps, .. } if spare_utps == 55 * TPS));
 }
 
+/// Judged by validated throughput, the clamp still knows all that a validator carries: one that declares an honest 100
+/// of 125 and works 90 for relay copies beside 35 for accounts is no liar, however long its queue; with 35 alone, and 90
+/// before, it is believed κ of its highest, 110.
+#[test]
+fn load_that_is_not_counted_is_no_contradiction() {
+    let clamped = |certified: u64| {
+        let mut v = validator(certified, 400, 400, &[(1, 1)]);
+        v.counted = Validated(35);
+        v.record = TrackRecord::new(110 * TPS, Some(90 * TPS), None);
+        let params = with(|raw| (raw.contradiction_clamp, raw.throughput) = (true, Throughput::Validated));
+        let report = decide(params, vec![v]).report;
+        assert_eq!(report.validators[0].throughput_utps, 35 * TPS);
+        report.validators[0].clamped_utps
+    };
+    assert_eq!((clamped(125), clamped(35)), (None, Some(88 * TPS)));
+}
+
 /// A single strained window, this one, contradicts nothing.
 #[test]
 fn one_strained_window_is_no_contradiction() {

@@ -10,7 +10,7 @@ use crate::id::{Epoch, LeaderRound, PublicKey};
 use crate::params::{ParamsError, RawParams};
 use crate::signal::{LoadFieldsBuilder, PastEvaluation, TrackRecord, WorkerMeter};
 use crate::{Member, NoSignatures};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

@@ -61,6 +61,10 @@ fn rebuilt(certs: &[Cert], stakes: &[u64], anchor: u64, past: &Past) -> WindowSi
         }
         signals.accounts = accounts.into_iter().filter(|&(_, count)| count > 0).collect();
         signals.queue_delay_us.0 = delays.iter().sum::<u64>().checked_div(delays.len() as u64).unwrap_or(0);
+        let backlogs: Vec<_> = certs.iter().filter(of_v).filter_map(|cert| cert.load.backlog()).collect();
+        let backlog: u64 = backlogs.iter().copied().map(u64::from).sum();
+        signals.backlog = backlog.checked_div(backlogs.len() as u64).map(SelfMeasured);
+        signals.previous_backlog = past.history.last().and_then(|past| past.backlogs[v]);
         signals.record = past.records.get(v).copied().unwrap_or_default();
         signals.baseline.0 = past.baselines.get(v).copied().unwrap_or(signals.queue_delay_us.0 as i64 * 1024);
         signals.throughput_utps.0 = signals.transactions.0 * 1_000_000_000_000 / window_us;
@@ -99,7 +103,7 @@ fn incremental_equals_rebuild() {
             let ahead = if rng.random_bool(0.02) { 6 } else { 2 };
             let arriving = pending.extract_if(.., |cert| cert.round <= round + ahead && rng.random_bool(0.75));
             let mut arriving: Vec<Cert> = arriving.collect();
-            arriving.extend(received.choose_some(&mut rng));
+            arriving.extend(received.choose_some(&mut rng).into_iter().map(contradicted));
             arriving.shuffle(&mut rng);
             for cert in arriving {
                 let name = match window.add(cert.view()) {
@@ -157,17 +161,37 @@ fn random_certs(rng: &mut ChaCha8Rng, n: u16) -> Vec<Cert> {
                 continue;
             }
             let at_us = round * 1_000_000 + rng.random_range(0..400_000);
-            let accounts: Vec<u64> = (0..rng.random_range(0..12)).map(|_| rng.random_range(0..20)).collect();
+            let accounts = random_accounts(rng);
             let delay_us = rng.random_bool(0.8).then(|| rng.random_range(0..1000));
-            let max_entries = rng.random_range(4..12);
+            let max_entries = if rng.random_bool(0.5) { 400 } else { rng.random_range(4..12) };
             let mut cert = bounded_cert(author, round, at_us, delay_us, &accounts, rng.random_range(0..3), max_entries);
             if rng.random_bool(0.2) {
-                cert.repeated = (0..20).filter(|_| rng.random_bool(0.2)).map(|a| (AccountId(a), 1)).collect();
+                let sent: BTreeSet<_> = accounts.iter().copied().chain(0..20).collect();
+                cert.repeated = sent.into_iter().filter(|_| rng.random_bool(0.2)).map(|a| (AccountId(a), 1)).collect();
             }
+            cert.load.backlog = rng.random_bool(0.6).then(|| rng.random_range(0..1000));
             certs.push(cert);
         }
     }
     certs
+}
+
+/// Up to 300 transactions: of few accounts, of a block that gets dense and thins out again, of ids a block apart, and of
+/// the last ids there are.
+fn random_accounts(rng: &mut ChaCha8Rng) -> Vec<u64> {
+    let few = rng.random_range(0..12);
+    match rng.random_range(0..6) {
+        0 => (0..rng.random_range(0..300)).map(|_| rng.random_range(256..512)).collect(),
+        1 => (0..rng.random_range(0..300)).map(|at| 257 * at).collect(),
+        2 => (0..few).map(|at| u64::MAX - 100 * at).collect(),
+        _ => (0..few).map(|_| rng.random_range(0..20)).collect(),
+    }
+}
+
+/// The certificate with a backlog where it had none, and another where it had one.
+fn contradicted(mut cert: Cert) -> Cert {
+    cert.load.backlog = Some(cert.load.backlog.map_or(77, |backlog| backlog + 1000));
+    cert
 }
 
 /// A few of the certificates received, to be delivered again.
