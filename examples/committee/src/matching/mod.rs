@@ -18,7 +18,7 @@
 //!
 //! ```text
 //! {"schema": 1, "kind": "matching", "scenario": text, "offered_tps": n, "scale": "1/10", "policy": text,
-//!  "validators": n, "donors": n, "quorum": n, "missable": 3, "draws": n, "seeds": [n, …],
+//!  "validators": n, "donors": n, "quorum": n, "recent": 3, "draws": n, "seeds": [n, …],
 //!  "rows": [{"tie": text, "miss_percent": n, "anchors": n, "share": x, "share_by_seed": [x, …], "distinct": x,
 //!            "identical": x}, …]}
 //! ```

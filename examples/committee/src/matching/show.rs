@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::study::{Counts, MISSABLE, Outcome};
+use super::study::{Counts, Outcome, RECENT};
 use super::{MatchingArgs, SCENARIO, ties};
 use crate::config::{PolicyName, TieName};
 use crate::plot::{Line, Plot};
@@ -21,7 +21,7 @@ pub struct Table {
     /// Hot validators.
     donors: u16,
     quorum: u64,
-    missable: usize,
+    recent: usize,
     draws: u32,
     seeds: Vec<u64>,
     rows: Vec<Row>,
@@ -70,7 +70,7 @@ impl Table {
             validators: args.validators,
             donors: args.hot(),
             quorum: outcomes.iter().map(|outcome| outcome.quorum).max().unwrap_or(0),
-            missable: MISSABLE,
+            recent: RECENT,
             draws: args.draws,
             seeds: (1..=args.seeds).collect(),
             rows,
@@ -89,7 +89,7 @@ impl Table {
         let mut text = format!(
             "{scenario} at {} ktps, policy {policy}, {validators} validators (quorum {quorum}, {donors} hot), scale {scale}, {seeds} seeds: \
              {anchors} anchors with decisions, {draws} draws each.\nEach validator misses each of a donor's last \
-             {MISSABLE} certificates of the window with the probability on the left.\n\nstatements that a quorum shares, \
+             {RECENT} certificates of the window with the probability on the left.\n\nstatements that a quorum shares, \
              of all made (in brackets: lowest and highest seed; of all different ones);\nand \
              how often a quorum has the very same view\n\n missing",
             self.offered_tps as f64 / 1e3,

@@ -17,9 +17,9 @@ use crate::node::watch::{AtAnchor, Watch};
 use crate::sim::net::Micros;
 
 /// Of each donor, so many of its last certificates in the window can be missed.
-pub const MISSABLE: usize = 3;
+pub const RECENT: usize = 3;
 
-/// Which of the missable certificates a view misses, a bit each.
+/// Which of the recent certificates a view misses, a bit each.
 type Missed = u64;
 
 /// What one committee gave.
@@ -96,7 +96,7 @@ impl Study {
         for (percent, total) in self.miss_percents.iter().zip(&mut self.outcome.counts) {
             for _ in 0..self.draws {
                 let mut misses = || self.rng.random_range(0..100) < *percent;
-                let mut missed = |_| (0..views.missable.len()).fold(0, |bits, _| bits << 1 | Missed::from(misses()));
+                let mut missed = |_| (0..views.recent.len()).fold(0, |bits, _| bits << 1 | Missed::from(misses()));
                 let committee: Vec<Missed> = (0..validators).map(&mut missed).collect();
                 total.add(&views.counts(committee));
             }
@@ -112,24 +112,24 @@ impl Watch for Study {
         let donors: Vec<_> = donors.map(|donor| donor.validator).collect();
         let last = Round(at.evaluation.anchor.0.saturating_sub(params.get().frontier_lag));
         let first = Round(last.0.saturating_sub(params.get().window_rounds));
-        let missable: Vec<Rc<Certificate>> = donors
+        let recent: Vec<Rc<Certificate>> = donors
             .iter()
             .flat_map(|donor| {
                 let rounds = (first.0 + 1..=last.0).rev().map(Round);
                 let own = rounds.flat_map(|round| at.dag.round(round).filter(|c| c.header.author == *donor));
-                own.take(MISSABLE).map(Rc::clone)
+                own.take(RECENT).map(Rc::clone)
             })
             .collect();
 
         let window = self.window.get_or_insert_with(|| TrackingWindow::new(committee, params));
         window.advance(last);
         for certificate in (first.0..=last.0).flat_map(|round| at.dag.round(Round(round))) {
-            if !missable.iter().any(|other| Rc::ptr_eq(other, certificate)) {
+            if !recent.iter().any(|other| Rc::ptr_eq(other, certificate)) {
                 add(window, certificate);
             }
         }
         let without = window.clone();
-        missable.iter().for_each(|certificate| add(window, certificate));
+        recent.iter().for_each(|certificate| add(window, certificate));
         match window.signals(at.evaluation.anchor) {
             Ok(signals) => window.evaluated(&signals),
             Err(_) => return,
@@ -137,7 +137,7 @@ impl Watch for Study {
         if evaluated.decisions.moves.is_empty() {
             return;
         }
-        let mut views = Views::new(without, missable, at, committee);
+        let mut views = Views::new(without, recent, at, committee);
         self.outcome.anchors += 1;
         self.outcome.quorum = committee.quorum();
         self.outcome.unlike += u64::from(*views.list(0) != evaluated.decisions.moves);
@@ -150,7 +150,7 @@ impl Watch for Study {
 /// All views of one anchor. A view is fully told by what it misses, so each is evaluated once.
 struct Views<'a> {
     without: TrackingWindow,
-    missable: Vec<Rc<Certificate>>,
+    recent: Vec<Rc<Certificate>>,
     policy: &'a dyn MigrationPolicy,
     anchor: Round,
     committed: &'a CommittedView,
@@ -161,10 +161,10 @@ struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
-    fn new(without: TrackingWindow, missable: Vec<Rc<Certificate>>, at: AtAnchor<'a>, committee: &Committee) -> Self {
+    fn new(without: TrackingWindow, recent: Vec<Rc<Certificate>>, at: AtAnchor<'a>, committee: &Committee) -> Self {
         Self {
             without,
-            missable,
+            recent,
             policy: at.balancer.policy(),
             anchor: at.evaluation.anchor,
             committed: at.balancer.view(),
@@ -180,7 +180,7 @@ impl<'a> Views<'a> {
             return Rc::clone(list);
         }
         let mut window = self.without.clone();
-        for (bit, certificate) in self.missable.iter().enumerate() {
+        for (bit, certificate) in self.recent.iter().enumerate() {
             if missed >> bit & 1 == 0 {
                 add(&mut window, certificate);
             }
