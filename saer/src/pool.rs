@@ -10,7 +10,8 @@ use crate::{AdmissionRule, Answers, Caps, Draw, Offer, Offered, Server, Topology
 ///
 /// **Outside of the theorem**, which places one set of balls once. Under saer, burned servers have to be opened again, or
 /// a pool that serves for long burns down: [`release`](Self::release) arms a server again when its load falls to the
-/// low-water mark. A mark near the cap opens servers that burn again soon; 0 opens them only when empty.
+/// low-water mark, and [`add`](Self::add) begins by doing so for those that burned at or below it. A mark near the cap
+/// opens servers that burn again soon; 0 opens them only when empty.
 #[derive(Clone, Debug)]
 pub struct Pool<T, R, D> {
     graph: T,
@@ -18,6 +19,8 @@ pub struct Pool<T, R, D> {
     servers: Vec<Server<R>>,
     low_water: u32,
     round: u32,
+    /// Who burned since the last [`rearm`](Pool::rearm), each once.
+    burned: Vec<u32>,
 }
 
 /// A ball to add.
@@ -83,12 +86,13 @@ impl<T: Topology, R: AdmissionRule + Clone, D: Draw> Pool<T, R, D> {
             Caps::Each(caps) => caps.get(server as usize).copied().unwrap_or(0),
         };
         let servers = (0..graph.servers()).map(|server| Server::new(rule.clone(), cap(server))).collect();
-        Self { graph, draw, servers, low_water, round: 0 }
+        Self { graph, draw, servers, low_water, round: 0, burned: Vec::new() }
     }
 
     /// Places balls beside those that are there, in rounds of their own.
     ///
-    /// O(alive balls · log) a round and nothing per server. Ends with `Done`, `RoundLimit` or `Stuck`.
+    /// Servers that are burned at or below the low-water mark are armed again first. O(alive balls · log) a round, and
+    /// nothing per server but those that burned in the last call. Ends with `Done`, `RoundLimit` or `Stuck`.
     ///
     /// # Errors
     /// [`PoolError::Client`], [`PoolError::Rounds`]; nothing is placed then.
@@ -102,6 +106,7 @@ impl<T: Topology, R: AdmissionRule + Clone, D: Draw> Pool<T, R, D> {
         if self.round > u32::MAX - limit - 1 {
             return Err(PoolError::Rounds { round: self.round });
         }
+        let _ = self.rearm();
         let mut alive: Vec<usize> = (0..balls.len()).collect();
         let assignment = alloc::vec![NOWHERE; balls.len()];
         let mut added = Added { verdict: Verdict::Done, assignment, requests: 0, rounds: 0 };
@@ -137,7 +142,12 @@ impl<T: Topology, R: AdmissionRule + Clone, D: Draw> Pool<T, R, D> {
             answers.insert(server, Answers::None);
         }
         for (&server, answer) in &mut answers {
-            *answer = self.servers[server as usize].close();
+            let at = &mut self.servers[server as usize];
+            let burned = at.standing().burned;
+            *answer = at.close();
+            if at.standing().burned && !burned {
+                self.burned.push(server);
+            }
         }
         alive.retain(|&at| {
             let refused = !answers[&assignment[at]].accepts(balls[at].id);
@@ -161,6 +171,14 @@ impl<T: Topology, R: AdmissionRule + Clone, D: Draw> Pool<T, R, D> {
         let servers = self.graph.servers();
         let at = self.servers.get_mut(server as usize).ok_or(PoolError::Server { server, servers })?;
         Ok(at.release(weight, self.low_water))
+    }
+
+    /// Arms every server again that is burned at a load at or below the low-water mark; returns how many those were.
+    /// [`add`](Self::add) does so by itself. O(servers that burned in the last call of it).
+    pub fn rearm(&mut self) -> usize {
+        // Who burned above the mark is armed by the release that brings it there.
+        let Self { servers, low_water, burned, .. } = self;
+        burned.drain(..).filter(|&server| servers[server as usize].rearm(*low_water)).count()
     }
 
     /// The servers: loads, caps, who is burned.
@@ -224,6 +242,37 @@ mod tests {
         assert_eq!(pool.add(&balls(4..5, 2)).unwrap().verdict, Verdict::Stuck { clients: 1, balls: 1 });
         assert_eq!(pool.release(0, 1), Ok(true));
         assert_eq!(pool.add(&balls(5..6, 2)).unwrap().verdict, Verdict::Done);
+    }
+
+    /// A server that burns at or below the low-water mark, even empty, is open when the next call begins: no churn
+    /// burns a pool down.
+    #[test]
+    fn a_long_churn_does_not_burn_the_pool_down() {
+        let graph = Circulant::spread(60, 12, 1).unwrap();
+        let mut pool = Pool::new(&graph, &Saer, Seed(3), &Caps::Uniform(3), 1);
+        let (mut placed, mut next, mut rearmed) = (Vec::new(), 0, 0);
+        for step in 0..400 {
+            rearmed += pool.rearm();
+            for server in pool.servers() {
+                assert!(!server.standing().burned || server.load() > 1, "step {step}: {server:?}");
+            }
+            let added = pool.add(&balls(next..next + 90, 60)).unwrap();
+            next += 90;
+            placed.extend(added.assignment.iter().copied().filter(|&server| server != NOWHERE));
+            for _ in 0..placed.len() / 2 {
+                let _ = pool.release(placed.swap_remove(step % placed.len()), 1).unwrap();
+            }
+        }
+        assert!(rearmed > 100, "servers burned at low loads: {rearmed}");
+    }
+
+    /// The same without an explicit call: a batch that burns an empty server does not shut it for the next.
+    #[test]
+    fn adding_arms_an_empty_server_again() {
+        let mut pool = Pool::new(Complete::new(4, 1).unwrap(), &Saer, Seed(1), &Caps::Uniform(2), 0);
+        assert_eq!(pool.add(&balls(0..3, 4)).unwrap().verdict, Verdict::Stuck { clients: 3, balls: 3 });
+        assert!(pool.servers()[0].standing().burned && pool.servers()[0].load() == 0);
+        assert_eq!(pool.add(&balls(3..5, 4)).unwrap().verdict, Verdict::Done);
     }
 
     /// Strangers are refused before anything is placed.

@@ -177,8 +177,7 @@ impl<R: AdmissionRule> Server<R> {
     /// Gives back the room of a ball that left. Outside of the theorem, which knows no departures.
     ///
     /// Under rules that count refused balls (saer), the count does not fall: a server that burned, or came near, stays
-    /// so until it is armed again. It is armed again, with its load as its count, as soon as a release finds the load
-    /// at or below `low_water`. Returns whether the server was burned and is open now. More than the load is the load.
+    /// so until it is [armed again](Self::rearm), as here when the release leaves the load at or below `low_water`. Returns whether the server was burned and is open now. More than the load is the load.
     pub fn release(&mut self, weight: u32, low_water: u32) -> bool {
         let weight = weight.min(self.load);
         self.load -= weight;
@@ -186,13 +185,18 @@ impl<R: AdmissionRule> Server<R> {
             self.counted -= weight;
             return false;
         }
-        let rearm = self.load <= low_water;
-        let reopened = rearm && self.burned;
-        if rearm {
-            self.burned = false;
-            self.counted = self.load;
+        self.rearm(low_water)
+    }
+
+    /// Arms a server again whose load is at or below `low_water`: its load becomes its count, and it is open. Returns
+    /// whether it was burned. A server can burn at such a load, even at 0, and then no release will ever find it.
+    /// Nothing happens under rules that count no refused balls.
+    pub const fn rearm(&mut self, low_water: u32) -> bool {
+        if !R::COUNTS_REFUSED || self.load > low_water {
+            return false;
         }
-        reopened
+        self.counted = self.load;
+        core::mem::replace(&mut self.burned, false)
     }
 
     /// Begins a later round without closing those between: for hosts that meet a server again after a while. An earlier
