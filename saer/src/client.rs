@@ -82,7 +82,7 @@ pub enum Heard {
 
 impl<D: Draw> Client<D> {
     /// A client of so many ports with balls (id, weight, priority). Ids address the draws: they must be distinct in the
-    /// whole system. A repeated id stands for one ball, the last.
+    /// whole system. A repeated id stands for one ball, the last. Weights are at least 1, or servers refuse them.
     pub fn new(draw: D, degree: u32, balls: impl IntoIterator<Item = (u64, u32, u8)>) -> Self {
         let ball = |(id, weight, priority)| (id, Ball { weight, priority, state: State::Idle });
         Self { draw, degree, round: 0, balls: balls.into_iter().map(ball).collect(), pruned: None }

@@ -39,8 +39,8 @@ where
         if prune { machine.prune_refused() } else { machine }
     };
     let mut clients: Vec<_> = (0..graph.clients()).map(client).collect();
-    let mut servers: Vec<_> =
-        (0..graph.servers()).map(|server| Server::new(rule.clone(), instance.caps().of(server))).collect();
+    let server = |server| Server::within(rule.clone(), instance.caps().of(server));
+    let mut servers: Vec<_> = (0..graph.servers()).map(server).collect();
     let mut alive = Vec::new();
     for _ in 0..limit {
         let before: u64 = clients.iter().map(|client| client.alive() as u64).sum();
