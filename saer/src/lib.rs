@@ -21,7 +21,7 @@ mod server;
 mod stats;
 mod verdict;
 
-pub use client::{Answer, Client, Heard, Request};
+pub use client::{Answer, Client, Heard, Reply, Request};
 #[cfg(feature = "keyed")]
 pub use draw::Keyed;
 pub use draw::{Draw, Exact, Seed};

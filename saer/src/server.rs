@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use crate::order::{Fitting, Place};
-use crate::{AdmissionRule, InstanceError, Overflow, Standing};
+use crate::{AdmissionRule, InstanceError, Overflow, Reply, Standing};
 
 /// One server.
 ///
@@ -81,6 +81,8 @@ pub enum Answers {
     All,
     /// All are refused.
     None,
+    /// All are refused, now and later: the server is burned.
+    Burned,
     /// These balls are accepted, and the others refused.
     Only(BTreeSet<u64>),
 }
@@ -91,8 +93,18 @@ impl Answers {
     pub fn accepts(&self, ball: u64) -> bool {
         match self {
             Self::All => true,
-            Self::None => false,
+            Self::None | Self::Burned => false,
             Self::Only(balls) => balls.contains(&ball),
+        }
+    }
+
+    /// What to answer to a ball that was queued in this round. Who came late or early is answered [`Reply::Refused`].
+    #[must_use]
+    pub fn reply(&self, ball: u64) -> Reply {
+        match self {
+            Self::Burned => Reply::Burned,
+            _ if self.accepts(ball) => Reply::Accepted,
+            _ => Reply::Refused,
         }
     }
 }
@@ -176,12 +188,12 @@ impl<R: AdmissionRule> Server<R> {
             return Answers::All;
         }
         if standing.burned {
-            return Answers::None;
+            return Answers::Burned;
         }
         match self.rule.overflow(standing, self.arrived) {
             Overflow::Burn => {
                 self.burned = true;
-                Answers::None
+                Answers::Burned
             }
             Overflow::Fit if R::FITS => {
                 let mut fitting = Fitting::new(self.cap.saturating_sub(self.counted));
@@ -312,7 +324,7 @@ mod tests {
         for ball in 0..4 {
             assert_eq!(server.offer(Offer { weight: u32::MAX, ..offer(u32::MAX, ball) }), Offered::Queued);
         }
-        assert_eq!(server.close(), Answers::None);
+        assert_eq!(server.close(), Answers::Burned);
         assert_eq!((server.round(), server.load(), server.standing().burned), (u32::MAX, 0, true));
     }
 
