@@ -60,7 +60,18 @@ pub struct Answer {
     /// The ball.
     pub ball: u64,
     /// Accepted or refused.
-    pub accepted: bool,
+    pub reply: Reply,
+}
+
+/// What a server says to a ball.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// It is in.
+    Accepted,
+    /// Not this time: a full round, or a request that came late or early. Proves nothing.
+    Refused,
+    /// Not ever: the server is burned.
+    Burned,
 }
 
 /// What an answer meant.
@@ -82,16 +93,17 @@ pub enum Heard {
 
 impl<D: Draw> Client<D> {
     /// A client of so many ports with balls (id, weight, priority). Ids address the draws: they must be distinct in the
-    /// whole system. A repeated id stands for one ball, the last.
+    /// whole system. A repeated id stands for one ball, the last. Weights are at least 1, or servers refuse them.
     pub fn new(draw: D, degree: u32, balls: impl IntoIterator<Item = (u64, u32, u8)>) -> Self {
         let ball = |(id, weight, priority)| (id, Ball { weight, priority, state: State::Idle });
         Self { draw, degree, round: 0, balls: balls.into_iter().map(ball).collect(), pruned: None }
     }
 
-    /// The same, never asking a port again that has refused.
+    /// The same, never asking a port again that answered [`Reply::Burned`].
     ///
-    /// Sound under saer only, where a refusal proves that the server is burned; under raes it proves nothing. The
-    /// protocol is then *adaptive*, so the theorem does not speak about it. It costs memory for every port that refused.
+    /// Sound while servers are not armed again. Only saer burns, so it prunes nothing under raes; and no other refusal
+    /// proves anything, such as that of a request that came late or early. The
+    /// protocol is then *adaptive*, so the theorem does not speak about it. It costs memory for every port that is burned.
     #[must_use]
     pub fn prune_refused(mut self) -> Self {
         self.pruned = Some(BTreeSet::new());
@@ -124,14 +136,14 @@ impl<D: Draw> Client<D> {
     pub fn hear(&mut self, answer: Answer) -> Heard {
         let Some(ball) = self.balls.get_mut(&answer.ball) else { return Heard::Unknown };
         let asked = answer.round == self.round && ball.state == State::Asked(answer.port);
-        match (asked, answer.accepted) {
+        match (asked, answer.reply == Reply::Accepted) {
             (true, true) => {
                 ball.state = State::Placed(answer.round, answer.port);
                 Heard::Placed
             }
             (true, false) => {
                 ball.state = State::Idle;
-                if let Some(pruned) = &mut self.pruned {
+                if let (Some(pruned), Reply::Burned) = (&mut self.pruned, answer.reply) {
                     pruned.insert(answer.port);
                 }
                 Heard::Refused
@@ -147,7 +159,7 @@ impl<D: Draw> Client<D> {
         self.balls.values().filter(|ball| !matches!(ball.state, State::Placed(..))).count()
     }
 
-    /// Whether every server has refused: with pruning, under saer, the alive balls can never be placed.
+    /// Whether every server is known to be burned: with pruning, the alive balls can never be placed.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.alive() > 0 && self.pruned.as_ref().map_or(0, BTreeSet::len) == self.degree as usize
@@ -181,7 +193,11 @@ mod tests {
     }
 
     fn answer(request: Request, accepted: bool) -> Answer {
-        Answer { port: request.port, round: request.round, ball: request.ball, accepted }
+        reply(request, if accepted { Reply::Accepted } else { Reply::Refused })
+    }
+
+    fn reply(request: Request, reply: Reply) -> Answer {
+        Answer { port: request.port, round: request.round, ball: request.ball, reply }
     }
 
     /// Refused balls ask again, accepted ones do not.
@@ -220,10 +236,26 @@ mod tests {
         for _ in 0..2 {
             assert!(!client.is_stuck());
             let request = asked(&mut client)[0];
-            assert_eq!(client.hear(answer(request, false)), Heard::Refused);
+            assert_eq!(client.hear(reply(request, Reply::Burned)), Heard::Refused);
         }
         assert!(client.is_stuck());
         assert_eq!(asked(&mut client), []);
+    }
+
+    /// A refusal that proves nothing prunes nothing: a server that was late for once is asked again.
+    #[test]
+    fn only_burned_servers_are_pruned() {
+        let mut client = Client::new(Seed(1), 1, [(7, 1, 0)]).prune_refused();
+        let mut server = crate::Server::new(crate::Saer, 2).unwrap();
+        server.skip_to(2);
+        let Request { round, ball, weight, priority, .. } = asked(&mut client)[0];
+        assert_eq!(server.offer(crate::Offer { round, ball, weight, priority }), crate::Offered::Late);
+        assert_eq!(client.hear(Answer { port: 0, round, ball, reply: Reply::Refused }), Heard::Refused);
+        assert!(!client.is_stuck());
+        let Request { round, ball, weight, priority, .. } = asked(&mut client)[0];
+        assert_eq!(server.offer(crate::Offer { round, ball, weight, priority }), crate::Offered::Queued);
+        let reply = server.close().reply(ball);
+        assert_eq!(client.hear(Answer { port: 0, round, ball, reply }), Heard::Placed);
     }
 
     /// With pruning, Δ refusals visit Δ distinct ports.
@@ -234,7 +266,7 @@ mod tests {
         while !client.is_stuck() {
             let request = asked(&mut client)[0];
             assert!(ports.insert(request.port) && request.port < 40);
-            assert_eq!(client.hear(answer(request, false)), Heard::Refused);
+            assert_eq!(client.hear(reply(request, Reply::Burned)), Heard::Refused);
         }
         assert_eq!(ports.len(), 40);
     }

@@ -81,6 +81,14 @@ impl Caps {
         }
     }
 
+    /// One for each of so many servers, and none that a 32-bit count cannot exceed.
+    pub(crate) fn check(&self, servers: u32) -> Result<(), InstanceError> {
+        if let Self::Each(caps) = self {
+            check_len("caps", caps.len(), u64::from(servers))?;
+        }
+        if self.most() == u32::MAX { Err(InstanceError::Cap) } else { Ok(()) }
+    }
+
     pub(crate) fn least(&self) -> u32 {
         match self {
             Self::Uniform(cap) => *cap,
@@ -155,12 +163,7 @@ impl<T: Topology> Instance<T> {
                 starts[starts.len() - 1]
             }
         };
-        if let Caps::Each(caps) = &caps {
-            check_len("caps", caps.len(), u64::from(graph.servers()))?;
-        }
-        if caps.most() == u32::MAX {
-            return Err(InstanceError::Cap);
-        }
+        caps.check(graph.servers())?;
         for (what, len) in [("weights", demand.weights.len()), ("priorities", demand.priorities.len())] {
             if len > 0 {
                 check_len(what, len, u64::from(balls))?;

@@ -16,6 +16,8 @@ pub struct Lockstep {
     pub loads: Vec<u32>,
     /// Balls alive at the start of each round.
     pub alive: Vec<u64>,
+    /// Requests that were sent in each round.
+    pub sent: Vec<u64>,
     /// Clients that know that they are stuck (with pruning).
     pub stuck: u64,
 }
@@ -39,9 +41,9 @@ where
         if prune { machine.prune_refused() } else { machine }
     };
     let mut clients: Vec<_> = (0..graph.clients()).map(client).collect();
-    let mut servers: Vec<_> =
-        (0..graph.servers()).map(|server| Server::new(rule.clone(), instance.caps().of(server))).collect();
-    let mut alive = Vec::new();
+    let server = |server| Server::within(rule.clone(), instance.caps().of(server));
+    let mut servers: Vec<_> = (0..graph.servers()).map(server).collect();
+    let (mut alive, mut requests) = (Vec::new(), Vec::new());
     for _ in 0..limit {
         let before: u64 = clients.iter().map(|client| client.alive() as u64).sum();
         let sent = round(graph, &mut clients, &mut servers);
@@ -49,6 +51,7 @@ where
             break;
         }
         alive.push(before);
+        requests.push(sent as u64);
     }
     let mut assignment = vec![NOWHERE; instance.balls() as usize];
     for (id, client) in (0..).zip(&clients) {
@@ -60,6 +63,7 @@ where
         assignment,
         loads: servers.iter().map(Server::load).collect(),
         alive,
+        sent: requests,
         stuck: clients.iter().filter(|client| client.is_stuck()).count() as u64,
     }
 }
@@ -83,8 +87,8 @@ fn round<T: Topology, R: AdmissionRule, D: Draw>(
     }
     let answers: Vec<Answers> = servers.iter_mut().map(Server::close).collect();
     for &(client, Request { port, round, ball, .. }) in &sent {
-        let accepted = answers[graph.neighbour(client, port) as usize].accepts(ball);
-        let _ = clients[client as usize].hear(Answer { port, round, ball, accepted });
+        let reply = answers[graph.neighbour(client, port) as usize].reply(ball);
+        let _ = clients[client as usize].hear(Answer { port, round, ball, reply });
     }
     sent.len()
 }

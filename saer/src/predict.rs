@@ -5,7 +5,7 @@
 
 #![allow(clippy::float_arithmetic, reason = "predictions decide nothing")]
 
-use alloc::vec;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::graph::GraphReport;
@@ -39,40 +39,43 @@ impl Prediction {
 const NOTHING: f64 = 1e-12;
 /// A round that refuses all but this fraction makes no progress.
 const STALLED: f64 = 1e-9;
+/// Probabilities below this are left out: more than 16 standard deviations from the mean, and nothing beside
+/// [`NOTHING`] for any d.
+const NEGLIGIBLE: f64 = 1e-60;
 const MAX_ROUNDS: usize = 10_000;
 
 /// saer with d balls a client and this cap: with A the requests per server so far, a server is closed to a further ball
-/// if Poisson(A) ≥ cap. O(rounds · cap).
+/// if Poisson(A) ≥ cap. O(rounds · √A), whatever the cap.
 #[must_use]
 pub fn saer(d: u32, cap: u32) -> Prediction {
     let mut received = 0.0;
     let mut prediction = follow(d, |alive| {
         received += alive;
-        at_least(received, cap)
+        Poisson::new(received).at_least(cap)
     });
-    prediction.burned = at_least(received, cap.saturating_add(1));
+    prediction.burned = Poisson::new(received).at_least(cap.saturating_add(1));
     prediction
 }
 
-/// raes: the accepted load of a server as a Markov chain on 0..=cap. O(rounds · cap²).
+/// raes: the accepted load of a server as a Markov chain on 0..=cap. O(rounds · loads · √d), with as many loads, of at
+/// most cap + 1, as have a probability worth counting: some ten for small d, and of the order of √d while few are refused.
 #[must_use]
 pub fn raes(d: u32, cap: u32) -> Prediction {
-    let mut loads = vec![0.0; cap as usize + 1];
-    loads[0] = 1.0;
+    let mut loads = BTreeMap::from([(0, 1.0)]);
     follow(d, |alive| {
-        let arrivals = poisson(alive, cap);
-        let mut next = vec![0.0; loads.len()];
+        let arrivals = Poisson::new(alive);
+        let mut next = BTreeMap::new();
         let mut refused = 0.0;
-        for (load, &probability) in loads.iter().enumerate() {
-            let room = cap as usize - load;
-            let fits: f64 = arrivals[..=room].iter().sum();
+        for (&load, &probability) in &loads {
+            let room = cap - load;
             // A ball that comes with X others is refused unless X + 1 fit.
-            refused += probability * (1.0 - arrivals[..room].iter().sum::<f64>());
-            next[load] += probability * (1.0 - fits);
-            for (count, &arrival) in arrivals[..=room].iter().enumerate() {
-                next[load + count] += probability * arrival;
+            refused += probability * arrivals.at_least(room);
+            *next.entry(load).or_insert(0.0) += probability * arrivals.at_least(room.saturating_add(1));
+            for (count, arrival) in arrivals.up_to(room) {
+                *next.entry(load + count).or_insert(0.0) += probability * arrival;
             }
         }
+        next.retain(|_, probability| *probability > NEGLIGIBLE);
         loads = next;
         refused
     })
@@ -151,40 +154,60 @@ impl GraphReport {
     }
 }
 
-/// P(Poisson(mean) ≥ k).
-fn at_least(mean: f64, k: u32) -> f64 {
-    if k == 0 {
-        return 1.0;
-    }
-    let below: f64 = poisson(mean, k - 1).iter().sum();
-    if below > 1.0 { 0.0 } else { 1.0 - below }
+/// The Poisson distribution where it is not negligible.
+struct Poisson {
+    first: u64,
+    /// P(X ≥ first), P(X ≥ first + 1), …; the last is 0.
+    tails: Vec<f64>,
 }
 
-/// P(Poisson(mean) = 0), …, P(Poisson(mean) = last).
-fn poisson(mean: f64, last: u32) -> Vec<f64> {
-    let mut term = exp_minus(mean);
-    let mut terms = vec![term];
-    for k in 1..=last {
-        term *= mean / f64::from(k);
-        terms.push(term);
+impl Poisson {
+    /// From the mode outwards, with 1 for the probability of the mode, and divided by their sum: no exponential that
+    /// could vanish. O(√mean).
+    fn new(mean: f64) -> Self {
+        let mode = mean as u64;
+        let mut terms = Vec::new();
+        let (mut first, mut term) = (mode, 1.0);
+        while first > 0 {
+            term *= first as f64 / mean;
+            if term < NEGLIGIBLE {
+                break;
+            }
+            first -= 1;
+            terms.push(term);
+        }
+        terms.reverse();
+        let (mut k, mut term) = (mode, 1.0);
+        while term >= NEGLIGIBLE {
+            terms.push(term);
+            k += 1;
+            term *= mean / k as f64;
+        }
+        // From the far end, so that small tails keep their digits.
+        let mut sum = 0.0;
+        terms.push(0.0);
+        for term in terms.iter_mut().rev() {
+            sum += *term;
+            *term = sum;
+        }
+        terms.iter_mut().for_each(|tail| *tail /= sum);
+        Self { first, tails: terms }
     }
-    terms
-}
 
-/// e^(−x) for x ≥ 0: a power series near 0, squared back. `core` has no exponential.
-fn exp_minus(x: f64) -> f64 {
-    let (mut small, mut squarings) = (x, 0);
-    while small > 0.125 && squarings < 64 {
-        small /= 2.0;
-        squarings += 1;
+    /// P(X ≥ k).
+    fn at_least(&self, k: u32) -> f64 {
+        match u64::from(k).checked_sub(self.first) {
+            None => 1.0,
+            Some(at) => usize::try_from(at).ok().and_then(|at| self.tails.get(at)).copied().unwrap_or(0.0),
+        }
     }
-    let mut term = 1.0;
-    let mut sum = 1.0;
-    for k in 1..=12 {
-        term *= -small / f64::from(k);
-        sum += term;
+
+    /// The k up to `last` with their probabilities.
+    fn up_to(&self, last: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let probabilities = self.tails.windows(2).map(|tails| tails[0] - tails[1]);
+        let inside = (self.first..).zip(probabilities).take_while(move |&(k, _)| k <= u64::from(last));
+        inside.map(|(k, probability)| (k as u32, probability))
     }
-    (0..squarings).fold(sum, |power, _| power * power)
 }
 
 /// ln(x) for x ≥ 1: halved into [1, 2), then 2·artanh((x − 1)/(x + 1)).
@@ -248,12 +271,50 @@ mod tests {
         }
     }
 
-    /// The series agree with the host's functions.
+    /// The distribution agrees with its formula, evaluated with the host's functions: the logarithms of that
+    /// cost more digits than the distribution does.
     #[test]
-    fn the_series_are_exact_enough() {
-        for x in [0.0, 1e-9, 0.1, 1.0, 4.8, 33.3, 700.0, 800.0] {
-            assert!(close(exp_minus(x), f64::exp(-x), 1e-14), "{x}");
+    fn the_distribution_is_exact_enough() {
+        for mean in [0.0, 1e-9, 0.1, 1.0, 4.8, 33.3, 700.0, 746.0, 1e4] {
+            let poisson = Poisson::new(mean);
+            let (mut log_factorial, mut sum) = (0.0, 0.0);
+            for k in 0..20_000_u32 {
+                let power = if k == 0 { 0.0 } else { f64::from(k) * f64::ln(mean) };
+                assert!(close(poisson.at_least(k), 1.0 - sum, 1e-9), "mean {mean}, k {k}: {}", 1.0 - sum);
+                sum += f64::exp(power - mean - log_factorial);
+                log_factorial += f64::ln(f64::from(k + 1));
+            }
+            let listed: f64 = poisson.up_to(u32::MAX).map(|(_, probability)| probability).sum();
+            assert!(close(listed, 1.0, 1e-12), "mean {mean}: {listed}");
         }
+    }
+
+    /// With twice the room, large d is easier than small: beyond means of 745, where e^(−mean) is no double, too.
+    #[test]
+    fn many_balls_with_twice_the_room() {
+        for d in [700, 745, 746, 1000, 10_000, 1_000_000] {
+            for prediction in [saer(d, 2 * d), raes(d, 2 * d)] {
+                assert!(prediction.burned < 1e-9 && prediction.left == 0.0, "d {d}: {prediction:?}");
+                assert!(close(prediction.requests_per_ball, 1.0, 1e-9), "d {d}: {prediction:?}");
+                assert!(matches!(prediction.rounds(1_000_000), Some(1 | 2)), "d {d}: {prediction:?}");
+            }
+        }
+    }
+
+    /// The cap costs nothing: neither time nor memory grows with it.
+    #[test]
+    fn large_caps_are_cheap() {
+        for cap in [100_000, u32::MAX - 1, u32::MAX] {
+            for prediction in [saer(1, cap), raes(1, cap), saer(100_000, cap.max(200_000))] {
+                assert_eq!((prediction.burned, prediction.left, prediction.alive.len()), (0.0, 0.0, 1), "cap {cap}");
+            }
+        }
+        assert_eq!(saer(u32::MAX, 1).left, 1.0);
+    }
+
+    /// The logarithm agrees with the host's.
+    #[test]
+    fn the_series_is_exact_enough() {
         for x in [1.0, 1.5, 2.0, 10.0, 1e6, 4e9] {
             assert!(close(ln(x), f64::ln(x), 1e-12), "{x}");
         }

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use crate::order::{Fitting, Place};
-use crate::{AdmissionRule, Overflow, Standing};
+use crate::{AdmissionRule, InstanceError, Overflow, Reply, Standing};
 
 /// One server.
 ///
@@ -15,7 +15,11 @@ use crate::{AdmissionRule, Overflow, Standing};
 /// | of the open round | queued |
 /// | of an earlier round | late: refused at once; counts against the cap under rules that count refused balls, which may burn the server |
 /// | of a later round | early: refused at once, counts nothing; the host's barrier leaks |
-/// | the same ball twice in a round | counted twice: order-free rules keep no ids. The load bound keeps; what is lost is room |
+/// | of weight 0 | refused at once: no count would bound it |
+/// | the same ball twice in a round | under order-free rules counted twice, since they keep no ids: the load bound keeps, room is lost. Under a rule that fits, answers go by id: an equal offer is counted once, and a different one under the same id hears the same answer |
+///
+/// So a rule that fits needs **ids that are distinct and authenticated**: a host that lets two clients offer one id lets
+/// both in with the room of one. Order-free rules bound the load without.
 ///
 /// Memory: constant under order-free rules; under a rule that fits, at most one entry per unit of room.
 #[derive(Clone, Debug)]
@@ -39,7 +43,7 @@ pub struct Offer {
     pub round: u32,
     /// The ball.
     pub ball: u64,
-    /// Its weight. A weight of 0 is counted as 1.
+    /// Its weight, at least 1.
     pub weight: u32,
     /// Its priority, low first; only rules that fit look at it.
     pub priority: u8,
@@ -55,6 +59,18 @@ pub enum Offered {
     Late,
     /// Refused: the round has not begun.
     Early,
+    /// Refused: it weighs nothing.
+    Weightless,
+}
+
+/// A release of nothing, or of more than a server holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a release of {weight} at a load of {load}: expected at least 1 and at most the load")]
+pub struct ReleaseError {
+    /// The weight given.
+    pub weight: u32,
+    /// The load, which is as it was.
+    pub load: u32,
 }
 
 /// The answer to the offers of a round.
@@ -65,6 +81,8 @@ pub enum Answers {
     All,
     /// All are refused.
     None,
+    /// All are refused, now and later: the server is burned.
+    Burned,
     /// These balls are accepted, and the others refused.
     Only(BTreeSet<u64>),
 }
@@ -75,17 +93,33 @@ impl Answers {
     pub fn accepts(&self, ball: u64) -> bool {
         match self {
             Self::All => true,
-            Self::None => false,
+            Self::None | Self::Burned => false,
             Self::Only(balls) => balls.contains(&ball),
+        }
+    }
+
+    /// What to answer to a ball that was queued in this round. Who came late or early is answered [`Reply::Refused`].
+    #[must_use]
+    pub fn reply(&self, ball: u64) -> Reply {
+        match self {
+            Self::Burned => Reply::Burned,
+            _ if self.accepts(ball) => Reply::Accepted,
+            _ => Reply::Refused,
         }
     }
 }
 
 impl<R: AdmissionRule> Server<R> {
-    /// An empty server in round 1. A cap of `u32::MAX` is taken as one less.
-    #[must_use]
-    pub const fn new(rule: R, cap: u32) -> Self {
-        let cap = if cap == u32::MAX { cap - 1 } else { cap };
+    /// An empty server in round 1.
+    ///
+    /// # Errors
+    /// [`InstanceError::Cap`].
+    pub fn new(rule: R, cap: u32) -> Result<Self, InstanceError> {
+        if cap == u32::MAX { Err(InstanceError::Cap) } else { Ok(Self::within(rule, cap)) }
+    }
+
+    /// With a cap that was checked.
+    pub(crate) const fn within(rule: R, cap: u32) -> Self {
         Self {
             rule,
             cap,
@@ -101,7 +135,10 @@ impl<R: AdmissionRule> Server<R> {
 
     /// Takes an offer.
     pub fn offer(&mut self, offer: Offer) -> Offered {
-        let weight = offer.weight.max(1);
+        let weight = offer.weight;
+        if weight == 0 {
+            return Offered::Weightless;
+        }
         if offer.round < self.round {
             if R::COUNTS_REFUSED {
                 self.counted = self.counted.saturating_add(weight);
@@ -151,12 +188,12 @@ impl<R: AdmissionRule> Server<R> {
             return Answers::All;
         }
         if standing.burned {
-            return Answers::None;
+            return Answers::Burned;
         }
         match self.rule.overflow(standing, self.arrived) {
             Overflow::Burn => {
                 self.burned = true;
-                Answers::None
+                Answers::Burned
             }
             Overflow::Fit if R::FITS => {
                 let mut fitting = Fitting::new(self.cap.saturating_sub(self.counted));
@@ -177,22 +214,30 @@ impl<R: AdmissionRule> Server<R> {
     /// Gives back the room of a ball that left. Outside of the theorem, which knows no departures.
     ///
     /// Under rules that count refused balls (saer), the count does not fall: a server that burned, or came near, stays
-    /// so until it is armed again. It is armed again, with its load as its count, as soon as a release finds the load
-    /// at or below `low_water`. Returns whether the server was burned and is open now. More than the load is the load.
-    pub fn release(&mut self, weight: u32, low_water: u32) -> bool {
-        let weight = weight.min(self.load);
+    /// so until it is [armed again](Self::rearm), as here when the release leaves the load at or below `low_water`. Returns whether the server was burned and is open now.
+    ///
+    /// # Errors
+    /// [`ReleaseError`]; nothing changes then.
+    pub fn release(&mut self, weight: u32, low_water: u32) -> Result<bool, ReleaseError> {
+        if weight == 0 || weight > self.load {
+            return Err(ReleaseError { weight, load: self.load });
+        }
         self.load -= weight;
         if !R::COUNTS_REFUSED {
             self.counted -= weight;
+        }
+        Ok(self.rearm(low_water))
+    }
+
+    /// Arms a server again whose load is at or below `low_water`: its load becomes its count, and it is open. Returns
+    /// whether it was burned. A server can burn at such a load, even at 0, and then no release will ever find it.
+    /// Nothing happens under rules that count no refused balls.
+    pub const fn rearm(&mut self, low_water: u32) -> bool {
+        if !R::COUNTS_REFUSED || self.load > low_water {
             return false;
         }
-        let rearm = self.load <= low_water;
-        let reopened = rearm && self.burned;
-        if rearm {
-            self.burned = false;
-            self.counted = self.load;
-        }
-        reopened
+        self.counted = self.load;
+        core::mem::replace(&mut self.burned, false)
     }
 
     /// Begins a later round without closing those between: for hosts that meet a server again after a while. An earlier
@@ -241,7 +286,7 @@ mod tests {
     /// A late request counts, is refused, and can burn: the load bound keeps.
     #[test]
     fn a_late_request_counts_under_saer() {
-        let mut server = Server::new(Saer, 2);
+        let mut server = Server::new(Saer, 2).unwrap();
         assert_eq!(server.offer(offer(1, 1)), Offered::Queued);
         assert_eq!(server.close(), Answers::All);
         assert_eq!(server.offer(offer(1, 2)), Offered::Late);
@@ -254,7 +299,7 @@ mod tests {
     /// Under raes a refusal leaves no trace.
     #[test]
     fn a_late_request_is_nothing_under_raes() {
-        let mut server = Server::new(Raes, 1);
+        let mut server = Server::new(Raes, 1).unwrap();
         assert_eq!(server.close(), Answers::None);
         assert_eq!(server.offer(offer(1, 3)), Offered::Late);
         assert_eq!(server.standing(), Standing { cap: 1, counted: 0, burned: false });
@@ -263,7 +308,7 @@ mod tests {
     /// A request for a round that has not begun is refused and counts nothing.
     #[test]
     fn an_early_request_counts_nothing() {
-        let mut server = Server::new(Saer, 0);
+        let mut server = Server::new(Saer, 0).unwrap();
         assert_eq!(server.offer(offer(2, 1)), Offered::Early);
         assert_eq!(server.close(), Answers::None);
         assert!(!server.standing().burned);
@@ -272,19 +317,21 @@ mod tests {
     /// The extremes: weights that overflow, the largest cap, the last round.
     #[test]
     fn extremes_do_not_overflow() {
-        let mut server = Server::new(Saer, u32::MAX);
+        let mut server = Server::new(Saer, u32::MAX - 1).unwrap();
+        assert_eq!(Server::new(Saer, u32::MAX).unwrap_err(), InstanceError::Cap);
+        assert_eq!(server.offer(Offer { weight: 0, ..offer(1, 1) }), Offered::Weightless);
         server.skip_to(u32::MAX);
         for ball in 0..4 {
             assert_eq!(server.offer(Offer { weight: u32::MAX, ..offer(u32::MAX, ball) }), Offered::Queued);
         }
-        assert_eq!(server.close(), Answers::None);
+        assert_eq!(server.close(), Answers::Burned);
         assert_eq!((server.round(), server.load(), server.standing().burned), (u32::MAX, 0, true));
     }
 
     /// A flood of offers costs a server that fits no more memory than its room.
     #[test]
     fn memory_is_bounded_by_the_room() {
-        let mut server = Server::new(Threshold::default(), 10);
+        let mut server = Server::new(Threshold::default(), 10).unwrap();
         for ball in 0..10_000 {
             assert_eq!(server.offer(offer(1, ball)), Offered::Queued);
             assert!(server.first.len() <= 11);
@@ -296,7 +343,7 @@ mod tests {
     /// A low priority number goes first, whatever the hash.
     #[test]
     fn priority_goes_first() {
-        let mut server = Server::new(Threshold::default(), 1);
+        let mut server = Server::new(Threshold::default(), 1).unwrap();
         for ball in 0..9 {
             assert_eq!(server.offer(Offer { priority: u8::from(ball != 4), ..offer(1, ball) }), Offered::Queued);
         }
@@ -306,18 +353,19 @@ mod tests {
     /// Re-arm: a burned server stays shut above the low-water mark, and opens at it with its load as its count.
     #[test]
     fn a_server_is_armed_again_at_the_low_water_mark() {
-        let mut server = Server::new(Saer, 3);
+        let mut server = Server::new(Saer, 3).unwrap();
         for ball in 0..3 {
             assert_eq!(server.offer(offer(1, ball)), Offered::Queued);
         }
         assert_eq!(server.close(), Answers::All);
         assert_eq!(server.offer(offer(1, 9)), Offered::Late);
         assert!(server.standing().burned);
-        assert!(!server.release(1, 1));
+        assert_eq!(server.release(1, 1), Ok(false));
         assert!(server.standing().burned && server.load() == 2);
-        assert!(server.release(1, 1));
+        assert_eq!(server.release(1, 1), Ok(true));
         assert_eq!(server.standing(), Standing { cap: 3, counted: 1, burned: false });
-        assert!(!server.release(5, 1), "it is open already");
+        assert_eq!(server.release(5, 1), Err(ReleaseError { weight: 5, load: 1 }));
+        assert_eq!(server.release(1, 1), Ok(false), "it is open already");
         assert_eq!(server.load(), 0);
     }
 }

@@ -19,6 +19,7 @@ fn compare<T: Topology, R: AdmissionRule + Clone>(instance: &Instance<T>, rule: 
     assert_eq!(engine.assignment, machines.assignment);
     assert!(engine.loads.iter().eq(machines.loads.iter().copied()));
     assert_eq!(engine.stats.alive, machines.alive);
+    assert_eq!(engine.stats.requests(), machines.sent.iter().sum::<u64>());
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use saer::{
 };
 
 use crate::Failure;
-use crate::cli::{Cli, Protocol};
+use crate::cli::{Cli, Graph, Protocol};
 use crate::topology::Built;
 
 /// What one protocol did.
@@ -44,11 +44,21 @@ pub fn all(cli: &Cli, built: &Built) -> Result<Vec<Found>, Failure> {
     let mut found = Vec::new();
     for &protocol in cli.protocols() {
         bar.set_message(protocol.name());
-        found.push(one(cli, &instance, cap, protocol));
+        let mut one = one(cli, &instance, cap, protocol);
+        if !expects(cli, built) {
+            one.oracle = None;
+        }
+        found.push(one);
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(found)
+}
+
+/// Whether the mean field speaks about this graph: not about small neighbourhoods, nor about closed ones.
+fn expects(cli: &Cli, built: &Built) -> bool {
+    let graph = &built.graph;
+    cli.graph != Graph::Blocks && (0..graph.clients()).map(|client| graph.degree(client)).min().unwrap_or(0) >= 64
 }
 
 fn one<T: Topology>(cli: &Cli, instance: &Instance<T>, cap: u32, protocol: Protocol) -> Found {

@@ -20,6 +20,10 @@ enum Failure {
     Instance(#[from] saer::InstanceError),
     #[error("{path}: {source}")]
     File { path: String, source: std::io::Error },
+    #[error("--svg and --json need the name of a file")]
+    NoName,
+    #[error("the table: {0}")]
+    Output(std::io::Error),
     #[error("--rho {0}: expected a fraction such as 3/2")]
     Rho(String),
 }
@@ -27,6 +31,8 @@ enum Failure {
 fn main() -> ExitCode {
     match run(&cli::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
+        // Who reads has seen enough, as `head` does.
+        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             let _ = writeln!(std::io::stderr(), "error: {failure}");
             ExitCode::FAILURE
@@ -35,16 +41,19 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &cli::Cli) -> Result<(), Failure> {
+    if cli.svg.is_empty() || cli.json.as_deref() == Some("") {
+        return Err(Failure::NoName);
+    }
     let graph = topology::build(cli)?;
     let found = compare::all(cli, &graph)?;
-    show::print(cli, &graph, &found);
+    let mut out = std::io::stdout().lock();
+    show::print(&mut out, cli, &graph, &found).map_err(Failure::Output)?;
     let svg = plot::svg(&found);
     write(&cli.svg, svg.as_bytes())?;
-    println!("\n{}: alive balls and burned servers by round", cli.svg);
     if let Some(path) = &cli.json {
-        write(path, show::json(cli, &found).to_string().as_bytes())?;
+        write(path, show::json(cli, &graph, &found).to_string().as_bytes())?;
     }
-    Ok(())
+    writeln!(out, "\n{}: alive balls and burned servers by round", cli.svg).map_err(Failure::Output)
 }
 
 fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {

@@ -1,38 +1,46 @@
 //! Tables and JSON.
 
+use std::io::{self, Write};
+
+use saer::Verdict;
 use saer::predict::Prediction;
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
 use crate::compare::{Found, cap};
 use crate::topology::Built;
+use clap::ValueEnum;
 
-pub fn print(cli: &Cli, built: &Built, found: &[Found]) {
+pub fn print(out: &mut impl Write, cli: &Cli, built: &Built, found: &[Found]) -> io::Result<()> {
     let (clients, servers, edges) = (built.graph.clients(), built.graph.servers(), built.graph.edges());
-    println!("{clients} clients, {servers} servers, {edges} edges, d = {}, cap = {}", cli.d, cap(cli, built));
+    writeln!(out, "{clients} clients, {servers} servers, {edges} edges, d = {}, cap = {}", cli.d, cap(cli, built))?;
     if let Some(report) = &built.report {
         let (c, s) = (report.client_degrees, report.server_degrees);
         let theorem = report.theorem(cli.d, cap(cli, built));
-        println!(
+        writeln!(
+            out,
             "client degrees {} to {}, server degrees {} to {}, {} multi-edges",
             c.0, c.1, s.0, s.1, report.multi_edges
-        );
-        println!(
+        )?;
+        writeln!(
+            out,
             "rho = {:.3}, eta = {:.3}; the proof asks for a cap of {} and {} here",
             theorem.rho,
             theorem.eta,
             theorem.cap,
             if theorem.applies { "applies" } else { "does not apply" }
-        );
+        )?;
     }
-    println!();
-    println!(
+    writeln!(out)?;
+    writeln!(
+        out,
         "{:<11} {:>6} {:>9} {:>13} {:>9} {:>9} {:>9}  result",
         "protocol", "rounds", "req/ball", "messages/ball", "max load", "burned", "left"
-    );
+    )?;
     for found in found {
         let rounds = if found.alive.is_empty() { "-".to_owned() } else { found.burned.len().to_string() };
-        println!(
+        writeln!(
+            out,
             "{:<11} {:>6} {:>9.4} {:>13.4} {:>9} {:>9} {:>9}  {}",
             found.protocol.name(),
             rounds,
@@ -42,10 +50,11 @@ pub fn print(cli: &Cli, built: &Built, found: &[Found]) {
             percent(found.burned_fraction()),
             percent(found.left_fraction()),
             found.verdict,
-        );
+        )?;
         if let Some(Prediction { requests_per_ball, burned, left, .. }) = &found.oracle {
             let rounds = found.oracle.as_ref().and_then(|oracle| oracle.rounds(found.servers));
-            println!(
+            writeln!(
+                out,
                 "{:<11} {:>6} {:>9.4} {:>13.4} {:>9} {:>9} {:>9}",
                 "  expected",
                 rounds.map_or_else(|| "never".to_owned(), |rounds| rounds.to_string()),
@@ -54,29 +63,33 @@ pub fn print(cli: &Cli, built: &Built, found: &[Found]) {
                 "",
                 percent(*burned),
                 percent(*left),
-            );
+            )?;
         }
     }
     if cli.trace {
-        found.iter().filter(|found| !found.alive.is_empty()).for_each(trace);
+        for found in found.iter().filter(|found| !found.alive.is_empty()) {
+            trace(out, found)?;
+        }
     }
+    Ok(())
 }
 
-fn trace(found: &Found) {
-    println!("\n{}: round, balls alive before it, servers burned after it", found.protocol.name());
+fn trace(out: &mut impl Write, found: &Found) -> io::Result<()> {
+    writeln!(out, "\n{}: round, balls alive before it, servers burned after it", found.protocol.name())?;
     for (round, (alive, burned)) in (1..).zip(found.alive.iter().zip(&found.burned)) {
-        println!("{round:>6} {alive:>12} {burned:>12}");
+        writeln!(out, "{round:>6} {alive:>12} {burned:>12}")?;
     }
-    println!("   left {:>11}", found.alive.last().copied().unwrap_or(0));
+    writeln!(out, "   left {:>11}", found.alive.last().copied().unwrap_or(0))
 }
 
-pub fn json(cli: &Cli, found: &[Found]) -> Value {
+pub fn json(cli: &Cli, built: &Built, found: &[Found]) -> Value {
     let row = |found: &Found| {
         let histogram: Vec<Value> =
             found.loads.histogram().iter().map(|(load, servers)| json!([load, servers])).collect();
         json!({
             "protocol": found.protocol.name(),
-            "verdict": found.verdict.to_string(),
+            "verdict": verdict(&found.verdict),
+            "says": found.verdict.to_string(),
             "rounds": found.burned.len(),
             "requests": found.requests,
             "messages": found.messages,
@@ -87,7 +100,34 @@ pub fn json(cli: &Cli, found: &[Found]) -> Value {
         })
     };
     let rows: Vec<Value> = found.iter().map(row).collect();
-    json!({"schema": 1, "n": cli.n, "degree": cli.degree(), "d": cli.d, "seed": cli.seed, "protocols": rows})
+    let clients = built.graph.clients();
+    let degrees = built.report.map_or_else(
+        || if clients == 0 { (0, 0) } else { (built.graph.degree(0), built.graph.degree(0)) },
+        |report| report.client_degrees,
+    );
+    let graph = cli.graph.to_possible_value().map(|value| value.get_name().to_owned());
+    json!({
+        "schema": 2,
+        "graph": graph,
+        "n": cli.n,
+        "degrees": [degrees.0, degrees.1],
+        "d": cli.d,
+        "cap": cap(cli, built),
+        "rho": built.rho(),
+        "round_limit": cli.rounds,
+        "seed": cli.seed,
+        "protocols": rows,
+    })
+}
+
+const fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Done => "done",
+        Verdict::RoundLimit { .. } => "round-limit",
+        Verdict::Stuck { .. } => "stuck",
+        Verdict::Infeasible(_) => "infeasible",
+        _ => "other",
+    }
 }
 
 impl Found {

@@ -34,7 +34,8 @@ pub fn build(cli: &Cli) -> Result<Built, Failure> {
 
 /// Random places on a square of 2²⁰ units.
 fn places(n: u32, seed: u64) -> Vec<(u32, u32)> {
-    let place = |ball| (Seed(seed).below(1, ball, 1 << 20), Seed(seed).below(2, ball, 1 << 20));
+    // Rounds count from 1 and end long before these, so that no place shares a word with a choice.
+    let place = |ball| (Seed(seed).below(u32::MAX, ball, 1 << 20), Seed(seed).below(u32::MAX - 1, ball, 1 << 20));
     (0..u64::from(n)).map(place).collect()
 }
 

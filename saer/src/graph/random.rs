@@ -54,8 +54,12 @@ pub fn two_class(n: u32, degree: u32, rho: (u32, u32), seed: u64) -> Result<Csr,
     if numerator < denominator || u64::from(numerator) >= 2 * u64::from(denominator) {
         return Err(GraphError::Rho { numerator, denominator });
     }
-    let high = (u64::from(degree) * u64::from(numerator) / u64::from(denominator)) as u32;
-    let low = 2 * degree - high;
+    // Before the lists of degrees are stored: how many edges they would make.
+    let edges = u64::from(n) * u64::from(degree);
+    drop(reserve(edges)?);
+    let high = u64::from(degree) * u64::from(numerator) / u64::from(denominator);
+    let narrow = |degree: u64| u32::try_from(degree).map_err(|_| GraphError::TooManyEdges { edges });
+    let (high, low) = (narrow(high)?, narrow(2 * u64::from(degree) - high)?);
     let half = n as usize / 2;
     let mut servers = vec![high; half];
     servers.resize(2 * half, low);

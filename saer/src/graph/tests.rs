@@ -137,6 +137,15 @@ fn edges_beyond_u32() {
     assert_eq!(Csr::from_topology(&complete).unwrap_err(), GraphError::TooManyEdges { edges });
 }
 
+/// Two classes whose degrees leave 32 bits are the same error, whatever ρ.
+#[test]
+fn two_classes_beyond_u32() {
+    for (degree, rho) in [(u32::MAX, (3, 2)), (1 << 31, (1, 1)), (u32::MAX, (u32::MAX, u32::MAX / 2 + 1))] {
+        let edges = u64::from(u32::MAX) * u64::from(degree);
+        assert_eq!(two_class(u32::MAX, degree, rho, 1).unwrap_err(), GraphError::TooManyEdges { edges });
+    }
+}
+
 /// Multi-edges are kept and counted.
 #[test]
 fn multi_edges_are_flagged() {
