@@ -37,8 +37,10 @@ pub fn configuration(client_degrees: &[u32], server_degrees: &[u32], seed: u64) 
 pub fn trust_subset(clients: u32, servers: u32, k: u32, seed: u64) -> Result<Csr, GraphError> {
     check_degree(clients, k, servers)?;
     let mut targets = reserve(u64::from(clients) * u64::from(k))?;
+    // A domain of its own: clients stand for rounds here, and would share words with the choices under the same seed.
+    let draw = Exact(Seed(seed ^ u64::from_le_bytes(*b"saertrus")));
     for client in 0..clients {
-        targets.extend(distinct(servers, k, &Exact(Seed(seed)), client));
+        targets.extend(distinct(servers, k, &draw, client));
     }
     Csr::from_degrees(&vec![k; clients as usize], targets, servers)
 }
