@@ -29,7 +29,7 @@ const FORCED: Domain = Domain("flamingo/forced-receiver/v1");
 #[derive(Debug)]
 pub(super) struct Forced {
     after: Option<u32>,
-    /// ⌈R / R_f⌉.
+    /// ⌈R / R_f⌉; `Params` refuses 0 for either.
     turn: u64,
     tie: Option<KeyedHash>,
     /// By id, with their weights.
@@ -43,7 +43,7 @@ impl Forced {
         let weighted = |v| (v, RendezvousWeight::new(committee.stake(v)));
         Self {
             after: params.forced_migration_after,
-            turn: params.anchor_period.div_ceil(params.fallback_gate.max(1)).max(1),
+            turn: params.anchor_period.div_ceil(params.fallback_gate),
             tie: (params.receiver_tie != ReceiverTie::LowestId).then(|| KeyedHash::from_digest(&key)),
             members: committee.validators().map(weighted).collect(),
         }
