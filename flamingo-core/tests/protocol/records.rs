@@ -151,6 +151,7 @@ fn genesis_begins_once() {
     let digest = world.ledger.digest();
     assert_eq!(world.begin(0), no_op(Reason::AlreadyBegun { current: LeaderRound(0) }));
     assert_eq!(world.ledger.digest(), digest);
+    assert_eq!(world.restored().digest(), digest, "a crash after it");
     world.quiet([1]);
 }
 
