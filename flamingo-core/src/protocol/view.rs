@@ -334,7 +334,7 @@ impl<'a> Placement<'a> {
 mod tests {
     use super::*;
     use crate::id::{Digest, PublicKey};
-    use crate::protocol::NonceWindow;
+    use crate::protocol::{AccountState, NonceWindow};
 
     const A: AccountId = AccountId(7);
     const V0: ValidatorId = ValidatorId(0);
@@ -376,13 +376,16 @@ mod tests {
         for delta in moves() {
             assert_eq!(view.apply(&delta), DeltaStatus::Taken);
         }
-        assert_eq!((view.assignment(A), view.head()), (None, LeaderRound(66)));
+        assert_eq!((view.assignment(A), view.head(), view.waiting()), (None, LeaderRound(66), 9));
 
         view.advance_to(Round(61));
+        assert_eq!(view.waiting(), 5, "from 62 on");
         let home = Assignment { validator: V0, anchor: Round(0), moved: false };
         assert_eq!(view.assignment(A), Some(home));
         assert_eq!((view.capacity(V0), view.capacity(V1)), (None, Some(5)));
         assert_eq!((view.latency(A, V0), view.latency(A, V1)), (None, Some(9)));
+        let near = LatencyEntry { validator: V1, latency_us: 9 };
+        assert_eq!(view.placement(A).map(|placement| placement.latencies()), Some(&[near][..]));
         assert!(!view.has_live_evidence(A));
         assert!(view.is_complete_to(Round(65)) && !view.is_complete_to(Round(66)));
 
@@ -429,5 +432,31 @@ mod tests {
         }
         assert!(view.excluded(A, V1) && !view.excluded(A, V0));
         assert!(!view.excluded(other, V1) && !view.excluded(AccountId(99), V1));
+    }
+
+    /// A restored state brings runs of relayed requests along, and an account without one has none.
+    #[test]
+    fn runs_are_restored_where_there_is_one() {
+        let restored = |account, relay_run| {
+            let state = AccountState {
+                account,
+                key: PublicKey([1; 32]),
+                nonces: NonceWindow::default(),
+                validator: V0,
+                previous: None,
+                anchor: Round(0),
+                activated: LeaderRound(0),
+                fallback_from: LeaderRound(0),
+                relay_run,
+            };
+            (2, Change::Restored { state: state.into(), excluded: [].into() })
+        };
+        let mut view = CommittedView::new(2, LOOKUP);
+        view.advance_to(Round(9));
+        for delta in stream(vec![restored(A, 0), restored(AccountId(8), 1), restored(AccountId(9), 3)]) {
+            assert_eq!(view.apply(&delta), DeltaStatus::Taken);
+        }
+        let runs: Vec<_> = view.relay_runs().collect();
+        assert_eq!(runs, [(AccountId(8), 1), (AccountId(9), 3)]);
     }
 }
