@@ -66,10 +66,10 @@ pub enum BatchError {
         /// The index the transaction would have had.
         txn: usize,
     },
-    /// The weights add up to more than 64 bits hold.
+    /// The weights add up to more than [`TxnBatch::MAX_TOTAL_WEIGHT`].
     #[error(
         "transaction {txn} of weight {weight} takes the batch's total beyond {}: it is {total} before it",
-        u64::MAX
+        TxnBatch::MAX_TOTAL_WEIGHT
     )]
     TotalWeight {
         /// The index the transaction would have had.
@@ -221,6 +221,23 @@ impl TxnBatch {
             start = end;
             row
         })
+    }
+
+    /// The transactions as (keys, written keys).
+    pub(crate) fn key_rows(&self) -> impl Iterator<Item = (&[u32], &[u32])> {
+        let (mut start, mut rest) = (0, self.keys.as_slice());
+        self.rows.iter().map(move |&Row { writes_end, end }| {
+            let (keys, after) = rest.split_at(end - start);
+            let row = (keys, &keys[..writes_end - start]);
+            (start, rest) = (end, after);
+            row
+        })
+    }
+
+    /// |K| of each transaction.
+    pub(crate) fn widths(&self) -> impl Iterator<Item = usize> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| row.end - core::mem::replace(&mut start, row.end))
     }
 
     fn span(&self, txn: usize) -> Range<usize> {

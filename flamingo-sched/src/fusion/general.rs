@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::Choice;
+use crate::place::Choice;
 
 /// Loads and vote counters, one per worker, reused from batch to batch.
 #[derive(Debug)]

@@ -20,7 +20,7 @@
 use alloc::vec::Vec;
 
 use crate::ownership::{Ownership, SnapshotError};
-use crate::place::{Choice, Moves, place_all};
+use crate::place::{Moves, place_all, place_by};
 use crate::ratio::capacity;
 use crate::{
     BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
@@ -110,7 +110,7 @@ impl ExecScheduler for Fusion {
         let frame = (workers, cap, Moves::ToMaster(self.remap));
         let owners = self.ownership.admit(batch)?;
         Ok(match Lanes::new(batch, workers, cap) {
-            Some(mut lanes) => place_all(batch, owners, frame, plan, |_, keys, owners| lanes.choose(keys, owners)),
+            Some(lanes) => place_by(batch, owners, frame, plan, lanes),
             None => {
                 let general = &mut self.general;
                 general.begin();
@@ -135,6 +135,7 @@ impl OrderPreserving for Fusion {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::Choose;
     use proptest::prelude::*;
 
     proptest! {
@@ -155,7 +156,7 @@ mod tests {
             general.begin();
             let mut lanes = Lanes::new(&batch, workers, cap).unwrap();
             for (keys, ..) in batch.rows() {
-                let one = lanes.choose(keys, &owners);
+                let one = lanes.choose(0, keys, &owners);
                 let two = general.choose(keys, 1, &owners, cap);
                 prop_assert_eq!((one.worker, one.votes), (two.worker, two.votes));
                 if let Some(&key) = keys.first() {
@@ -181,7 +182,7 @@ mod tests {
         assert!(Lanes::new(&weighted, 8, 1).is_none());
 
         // 255 votes on the last lane, the largest count and the smallest id bits.
-        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(with(255).keys(0), &[7; 255]);
+        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(0, with(255).keys(0), &[7; 255]);
         assert_eq!((choice.worker, choice.votes), (7, 255));
     }
 }
