@@ -13,12 +13,12 @@ pub(crate) struct Choice {
     pub(crate) votes: u32,
 }
 
-/// How a scheduler decides, given the keys of transaction `txn` and who owns what just before it.
+/// How a scheduler decides, given the ids of the keys of transaction `txn` and, by id, who owns what just before it.
 ///
 /// A trait instead of a closure only because an implementation can be forced inline: the state of a short decision
 /// then stays in registers from one transaction to the next.
 pub(crate) trait Choose {
-    fn choose(&mut self, txn: usize, keys: &[u32], owners: &[u8]) -> Choice;
+    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice;
 }
 
 /// A closure as a decision.
@@ -26,8 +26,8 @@ struct By<F>(F);
 
 impl<F: FnMut(usize, &[u32], &[u8]) -> Choice> Choose for By<F> {
     #[inline(always)]
-    fn choose(&mut self, txn: usize, keys: &[u32], owners: &[u8]) -> Choice {
-        self.0(txn, keys, owners)
+    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice {
+        self.0(txn, ids, owners)
     }
 }
 
@@ -49,12 +49,14 @@ pub(crate) fn place_all(
     plan: &mut Plan,
     choose: impl FnMut(usize, &[u32], &[u8]) -> Choice,
 ) -> BatchStats {
-    place_by(batch, owners, frame, plan, By(choose))
+    place_by(batch, batch.all_keys(), owners, frame, plan, By(choose))
 }
 
-/// [`place_all`] for decisions that are worth a type of their own.
+/// [`place_all`] for decisions that are worth a type of their own, and for any table of owners: `ids` has one index into
+/// `owners` per key of the batch. Dense keys are their own ids.
 pub(crate) fn place_by(
     batch: &TxnBatch,
+    ids: &[u32],
     owners: &mut [u8],
     (workers, cap, moves): (u16, u64, Moves),
     plan: &mut Plan,
@@ -62,27 +64,27 @@ pub(crate) fn place_by(
 ) -> BatchStats {
     plan.begin(batch, workers, cap, moves);
     if plan.has_rows() {
-        place_rows(batch, owners, moves, plan, choose);
+        place_rows(batch, ids, owners, moves, plan, choose);
     } else {
-        assign(batch, owners, moves, plan, choose);
+        assign(batch, ids, owners, moves, plan, choose);
     }
     plan.finish(batch)
 }
 
 /// The bare pass: the shortest chain from one transaction to the next.
 #[inline(always)]
-fn assign(batch: &TxnBatch, owners: &mut [u8], moves: Moves, plan: &mut Plan, mut choose: impl Choose) {
+fn assign(batch: &TxnBatch, ids: &[u32], owners: &mut [u8], moves: Moves, plan: &mut Plan, mut choose: impl Choose) {
     let assignments = plan.masters.iter_mut().zip(&mut plan.votes);
-    for (txn, ((keys, writes), (master, votes))) in batch.key_rows().zip(assignments).enumerate() {
-        let choice = choose.choose(txn, keys, owners);
+    for (txn, ((ids, written), (master, votes))) in batch.id_rows(ids).zip(assignments).enumerate() {
+        let choice = choose.choose(txn, ids, owners);
         (*master, *votes) = (choice.worker, choice.votes);
         let moved = match moves {
-            Moves::ToMaster(Remap::All) => keys,
-            Moves::ToMaster(Remap::Writes) => writes,
+            Moves::ToMaster(Remap::All) => ids,
+            Moves::ToMaster(Remap::Writes) => written,
             Moves::Nothing => &[],
         };
-        for &key in moved {
-            owners[key as usize] = choice.worker;
+        for &id in moved {
+            owners[id as usize] = choice.worker;
         }
     }
 }
@@ -90,31 +92,40 @@ fn assign(batch: &TxnBatch, owners: &mut [u8], moves: Moves, plan: &mut Plan, mu
 /// The pass with the rows of values that travel. It stores decisions only: whatever follows from them is derived
 /// afterwards, in passes without a chain from one transaction to the next ([`Plan::finish`]).
 #[inline(always)]
-fn place_rows(batch: &TxnBatch, owners: &mut [u8], moves: Moves, plan: &mut Plan, mut choose: impl Choose) {
+fn place_rows(
+    batch: &TxnBatch,
+    ids: &[u32],
+    owners: &mut [u8],
+    moves: Moves,
+    plan: &mut Plan,
+    mut choose: impl Choose,
+) {
     let mut fetched = 0;
     let placements = plan.masters.iter_mut().zip(&mut plan.votes).zip(&mut plan.fetch_ends);
-    for (txn, ((keys, writes, versions), ((master, votes), fetch_end))) in batch.rows().zip(placements).enumerate() {
-        let choice = choose.choose(txn, keys, owners);
+    let rows = batch.rows().zip(batch.id_rows(ids));
+    for (txn, (((keys, _, versions), (ids, written)), ((master, votes), fetch_end))) in rows.zip(placements).enumerate()
+    {
+        let choice = choose.choose(txn, ids, owners);
         let worker = choice.worker;
         (*master, *votes) = (worker, choice.votes);
 
         // Written always, kept only if remote: whether a key is remote is a coin toss no branch predictor wins.
-        for (&key, &version) in keys.iter().zip(versions) {
-            let from = owners[key as usize];
+        for ((&key, &id), &version) in keys.iter().zip(ids).zip(versions) {
+            let from = owners[id as usize];
             plan.fetches[fetched] = Fetch { key, from: u16::from(from), producer: producer(version) };
             fetched += usize::from(from != worker);
         }
         *fetch_end = fetched;
         match moves {
             Moves::ToMaster(remap) => {
-                let moved = if remap == Remap::All { keys.len() } else { writes };
-                for &key in &keys[..moved] {
-                    owners[key as usize] = worker;
+                for &id in if remap == Remap::All { ids } else { written } {
+                    owners[id as usize] = worker;
                 }
             }
             Moves::Nothing => {
-                let away = keys[..writes].iter().filter(|&&key| owners[key as usize] != worker);
-                plan.write_backs.extend(away.map(|&key| WriteBack { key, to: u16::from(owners[key as usize]) }));
+                let backs = keys.iter().zip(written).map(|(&key, &id)| (key, owners[id as usize]));
+                let away = backs.filter(|&(_, home)| home != worker);
+                plan.write_backs.extend(away.map(|(key, home)| WriteBack { key, to: u16::from(home) }));
                 plan.write_back_ends.push(plan.write_backs.len());
             }
         }

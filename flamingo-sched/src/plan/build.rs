@@ -21,6 +21,7 @@ impl Plan {
         }
         self.write_backs.clear();
         self.write_back_ends.clear();
+        self.evictions.clear();
         self.loads.clear();
         self.loads.resize(usize::from(workers), 0);
         self.cap = cap;
