@@ -16,7 +16,7 @@ pub struct Config {
     /// Which keys of a transaction change their owner.
     pub remap: Remap,
     /// Key ids must be below this. Bounds the dense ownership table: one byte per id up to the largest met. A sparse
-    /// table takes any id.
+    /// table takes any id but `u32::MAX`.
     pub key_limit: u32,
     /// How [`Fusion`](crate::Fusion) keeps who owns what. Other schedulers keep the dense table.
     pub table: Table,
@@ -52,8 +52,8 @@ pub enum Table {
     /// One byte per id up to the largest met. The fastest.
     #[default]
     Dense,
-    /// Only the keys that are away from home, and those of the batch at hand: 18 to 36 bytes each. A key that comes home
-    /// is forgotten. One look-up per key of a batch. Memory grows only when there are more such keys than ever before.
+    /// Only the keys that are away from home, those of the batch at hand, and some that have come home and are not swept out
+    /// yet: 24 to 48 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
     Sparse {
         /// Picks the hash function.
         seed: u64,
@@ -64,7 +64,7 @@ pub enum Table {
     /// transaction, then in the order of its keys; under [`Remap::All`], a read is a move). They are rows of
     /// [`Plan::evictions`](crate::Plan::evictions): each costs one transfer at the end of the batch, and probably a remote
     /// read later. Which keys go is a function of the batches alone; but it *is* a decision, so all workers of a node
-    /// must have the same bound. Memory: at most about 132 bytes per key of the bound and 100 per key of the largest batch.
+    /// must have the same bound. Memory: at most about 180 bytes per key of the bound and 150 per key of the largest batch.
     Bounded {
         /// Picks the hash function.
         seed: u64,

@@ -293,15 +293,21 @@ fn wrong_assignments_are_refused() {
     }
 }
 
-/// A sparse table takes any id; its memory follows the keys, not the ids.
+/// A sparse table takes any id but the last; its memory follows the keys, not the ids.
 #[test]
 fn sparse_ids_may_be_anywhere() {
+    const LAST: u32 = u32::MAX - 1;
     let mut fusion = Fusion::new(Config::new(4, |_| 3).table(Table::Sparse { seed: 1 })).unwrap();
     let mut batch = TxnBatch::new();
-    batch.push(&[0], &[u32::MAX, 1 << 31]);
+    batch.push(&[0], &[LAST, 1 << 31]);
     batch.push(&[], &[0]);
     let _ = fusion.schedule(&batch, &mut Plan::new()).unwrap();
     // The first stays at its keys' home, which is full then.
-    assert_eq!([0, 1, 1 << 31, u32::MAX].map(|key| fusion.owner(key)), [0, 3, 3, 3]);
+    assert_eq!([0, 1, 1 << 31, LAST, u32::MAX].map(|key| fusion.owner(key)), [0, 3, 3, 3, 3]);
     assert_eq!(fusion.away(), 1);
+
+    batch.push(&[u32::MAX], &[]);
+    let refused = ScheduleError::KeyLimit { key: u32::MAX, limit: u32::MAX };
+    assert_eq!(fusion.schedule(&batch, &mut Plan::new()), Err(refused));
+    assert_eq!((fusion.away(), fusion.batches()), (1, 1));
 }

@@ -1,10 +1,10 @@
 //! The sparse table of ownership: the paper's overlay over the base partition, as open addressing.
 //!
-//! A slot packs a key and its home into one `u64`; its owner stands beside it, in an array of bytes that a whole batch
-//! keeps in the cache. Each key of a batch is looked up once; from there on its slot is its id, and the pass over the
+//! A slot is six bytes in three arrays: the key, which look-ups read; its owner, which the pass over the batch reads and
+//! writes; and its home, for later. Each key of a batch is looked up once; from there on its slot is its id, and the pass over the
 //! batch is the same as with dense ids. Slots do not move during a batch: the table makes room before it, and forgets
 //! keys that are home again after it. It does so at once if there is a bound, so that the keys in it are those away from
-//! home; and else when it is half full, before it grows.
+//! home; and else when it is a quarter full, before it grows.
 //!
 //! Slots decide nothing: where a key stands depends on the multiplier, its owner does not.
 
@@ -16,37 +16,44 @@ use crate::partition::mix;
 use crate::plan::Eviction;
 use crate::{Partition, ScheduleError};
 
-/// Tells a slot in use from an empty one, which is 0.
-const USED: u64 = 1 << 8;
+/// No key: the one id that the table does not take.
+const EMPTY: u32 = u32::MAX;
+/// One slot in so many is in use at most: few keys then stand elsewhere than where they want to.
+const ROOM: usize = 4;
 const MIN_SLOTS: usize = 64;
 /// Look-ups under way at once.
 const CHUNK: usize = 32;
 
 pub(crate) struct Overlay {
     index: Index,
-    /// Per slot: the owner of its key.
+    /// Per slot: the owner of its key, and its home.
     owners: Vec<u8>,
+    homes: Vec<u8>,
     used: usize,
     /// The slot of each key of the batch at hand, in the batch's order.
     ids: Vec<u32>,
+    /// The slots of the keys of the batch at hand that the table did not know.
+    news: Vec<u32>,
     /// The keys of the batch at hand that are home after it, if there is a bound.
     returned: Vec<u32>,
     recency: Option<Recency>,
 }
 
-/// The slots: which key stands where, and what its home is.
+/// Which key stands where.
 struct Index {
-    /// Key << 32 | `USED` | home. A power of two, at most half in use.
-    slots: Vec<u64>,
+    /// Keys, or `EMPTY`. Their number is a power of two.
+    slots: Vec<u32>,
     /// Of a multiply-shift hash: odd, and the node's secret.
     multiplier: u64,
 }
 
 impl Overlay {
     pub(super) fn new(seed: u64, bound: Option<u32>) -> Self {
-        let index = Index { slots: vec![0; MIN_SLOTS], multiplier: mix(seed) | 1 };
+        let index = Index { slots: vec![EMPTY; MIN_SLOTS], multiplier: mix(seed) | 1 };
         let recency = bound.map(|bound| Recency::new(bound, MIN_SLOTS));
-        Self { index, owners: vec![0; MIN_SLOTS], used: 0, ids: Vec::new(), returned: Vec::new(), recency }
+        let bytes = || vec![0; MIN_SLOTS];
+        let (ids, news, returned) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, owners: bytes(), homes: bytes(), used: 0, ids, news, returned, recency }
     }
 
     pub(super) fn owner(&self, key: u32) -> Option<u8> {
@@ -74,41 +81,69 @@ impl Overlay {
         partition: &dyn Partition,
         workers: u16,
     ) -> Result<(), ScheduleError> {
+        if keys.contains(&EMPTY) {
+            return Err(ScheduleError::KeyLimit { key: EMPTY, limit: EMPTY });
+        }
         self.reserve(keys.len());
-        self.ids.clear();
-        self.ids.reserve(keys.len());
-        for keys in keys.chunks(CHUNK) {
-            // All lines of the chunk are under way before the first is needed: whether a key is known is a coin toss, and
-            // a branch that was guessed wrong must not wait for memory.
-            let mut firsts = [(0, 0); CHUNK];
-            for (first, &key) in firsts.iter_mut().zip(keys) {
-                let at = self.index.first(key);
-                *first = (at, self.index.slots[at]);
+        self.find_or_claim(keys);
+        for nth in 0..self.news.len() {
+            let slot = self.news[nth] as usize;
+            let key = self.index.slots[slot];
+            let home = partition.home(key);
+            if home >= workers {
+                self.disclaim();
+                return Err(ScheduleError::HomeOutOfRange { key, home, workers });
             }
-            for (&key, (at, seen)) in keys.iter().zip(firsts) {
-                let slot =
-                    if seen != 0 && (seen >> 32) as u32 == key { at } else { self.slot_for(key, partition, workers)? };
-                self.ids.push(slot as u32);
-            }
+            self.homes[slot] = home as u8;
+            self.owners[slot] = home as u8;
         }
         Ok(())
     }
 
-    /// Where a key of the batch stands, at home if it was nowhere.
-    fn slot_for(&mut self, key: u32, partition: &dyn Partition, workers: u16) -> Result<usize, ScheduleError> {
-        let slot = match self.index.find(key) {
-            Ok(slot) => return Ok(slot),
-            Err(slot) => slot,
-        };
-        let home = partition.home(key);
-        if home < workers {
-            self.occupy(slot, key, home as u8, home as u8);
-            return Ok(slot);
+    /// Fills `ids`; keys that are not there claim a slot, which is noted in `news` and still lacks home and owner.
+    ///
+    /// Whether a key is known is a coin toss that no branch predictor wins, so it decides no branch: a key that stands, or
+    /// may stand, where it wants to is written there in either case. And the lines of a whole chunk are asked for before
+    /// the first is needed, so that a wrong guess never waits for memory.
+    fn find_or_claim(&mut self, keys: &[u32]) {
+        let Self { index, ids, news, .. } = self;
+        ids.clear();
+        ids.resize(keys.len(), 0);
+        if news.len() < keys.len() {
+            news.resize(keys.len(), 0);
         }
-        if self.recency.is_some() {
-            self.sweep();
+        let mut claimed = 0;
+        for (keys, ids) in keys.chunks(CHUNK).zip(ids.chunks_mut(CHUNK)) {
+            let mut touched = 0;
+            for (&key, id) in keys.iter().zip(ids.iter_mut()) {
+                let at = index.first(key);
+                *id = at as u32;
+                touched |= index.slots[at];
+            }
+            core::hint::black_box(touched);
+            for (&key, id) in keys.iter().zip(ids.iter_mut()) {
+                let mut at = *id as usize;
+                let mut found = index.slots[at];
+                if found != key && found != EMPTY {
+                    at = index.find(key).unwrap_or_else(|empty| empty);
+                    found = index.slots[at];
+                    *id = at as u32;
+                }
+                index.slots[at] = key;
+                news[claimed] = at as u32;
+                claimed += usize::from(found == EMPTY);
+            }
         }
-        Err(ScheduleError::HomeOutOfRange { key, home, workers })
+        news.truncate(claimed);
+        self.used += claimed;
+    }
+
+    /// Takes back the slots that the batch at hand has claimed.
+    fn disclaim(&mut self) {
+        for &slot in &self.news {
+            self.homes[slot as usize] = self.owners[slot as usize];
+        }
+        self.sweep();
     }
 
     /// The ids of the batch that [`resolve`](Self::resolve) was called with, and the owners that they index.
@@ -121,7 +156,7 @@ impl Overlay {
         let Some(recency) = &mut self.recency else { return };
         for position in moved {
             let slot = self.ids[position] as usize;
-            if self.index.home(slot) != self.owners[slot] {
+            if self.homes[slot] != self.owners[slot] {
                 recency.touch(keys[position], slot);
             }
         }
@@ -142,7 +177,7 @@ impl Overlay {
 
     /// (key, owner) of the keys away from home: by ascending key, or as they would be evicted if there is a bound.
     pub(super) fn entries(&self) -> Vec<(u32, u8)> {
-        let entry = |slot: usize| (self.index.key(slot), self.owners[slot]);
+        let entry = |slot: usize| (self.index.slots[slot], self.owners[slot]);
         if let Some(recency) = &self.recency {
             let live = |&(key, stamp): &(u32, u64)| {
                 self.index.find(key).ok().filter(|&slot| recency.is_current(slot, stamp)).map(entry)
@@ -155,11 +190,11 @@ impl Overlay {
     }
 
     fn slots_away(&self) -> impl Iterator<Item = usize> {
-        (0..self.owners.len()).filter(|&slot| self.index.slots[slot] != 0 && !self.is_home(slot))
+        (0..self.owners.len()).filter(|&slot| self.index.slots[slot] != EMPTY && !self.is_home(slot))
     }
 
     fn is_home(&self, slot: usize) -> bool {
-        self.index.home(slot) == self.owners[slot]
+        self.homes[slot] == self.owners[slot]
     }
 
     /// Takes the slots of all keys in `keys` that are at home. Only after this do slots move.
@@ -186,7 +221,7 @@ impl Overlay {
             let Some((key, stamp)) = self.recency.as_mut().and_then(Recency::pop) else { break };
             let Ok(slot) = self.index.find(key) else { continue };
             if self.recency.as_ref().is_some_and(|recency| recency.is_current(slot, stamp)) {
-                let (from, to) = (u16::from(self.owners[slot]), u16::from(self.index.home(slot)));
+                let (from, to) = (u16::from(self.owners[slot]), u16::from(self.homes[slot]));
                 evictions.push(Eviction { key, from, to });
                 self.vacate(slot);
             }
@@ -197,7 +232,8 @@ impl Overlay {
     }
 
     fn occupy(&mut self, slot: usize, key: u32, home: u8, owner: u8) {
-        self.index.slots[slot] = u64::from(key) << 32 | USED | u64::from(home);
+        self.index.slots[slot] = key;
+        self.homes[slot] = home;
         self.owners[slot] = owner;
         self.used += 1;
     }
@@ -206,8 +242,8 @@ impl Overlay {
     fn vacate(&mut self, slot: usize) {
         let mask = self.index.slots.len() - 1;
         let (mut gap, mut at) = (slot, (slot + 1) & mask);
-        while self.index.slots[at] != 0 {
-            let first = self.index.first(self.index.key(at));
+        while self.index.slots[at] != EMPTY {
+            let first = self.index.first(self.index.slots[at]);
             // The distance that it stands from where it wants to be, against the distance from the gap.
             if at.wrapping_sub(first) & mask >= at.wrapping_sub(gap) & mask {
                 self.carry(at, gap);
@@ -215,13 +251,14 @@ impl Overlay {
             }
             at = (at + 1) & mask;
         }
-        self.index.slots[gap] = 0;
+        self.index.slots[gap] = EMPTY;
         self.used -= 1;
     }
 
     fn carry(&mut self, from: usize, to: usize) {
         self.index.slots[to] = self.index.slots[from];
         self.owners[to] = self.owners[from];
+        self.homes[to] = self.homes[from];
         if let Some(recency) = &mut self.recency {
             recency.carry(from, to);
         }
@@ -230,34 +267,36 @@ impl Overlay {
     /// Forgets every key that is home. A key that a gap pulls across the end of the table may be missed; it stays.
     fn sweep(&mut self) {
         for slot in 0..self.owners.len() {
-            while self.index.slots[slot] != 0 && self.is_home(slot) {
+            while self.index.slots[slot] != EMPTY && self.is_home(slot) {
                 self.vacate(slot);
             }
         }
     }
 
-    /// Room for `more` keys, with at least half of the slots empty.
+    /// Room for `more` keys.
     fn reserve(&mut self, more: usize) {
-        if (self.used + more) * 2 <= self.owners.len() {
+        if (self.used + more) * ROOM <= self.owners.len() {
             return;
         }
         if self.recency.is_none() {
             self.sweep();
         }
         // Not so little room that the next sweep is near.
-        if (self.used + more) * 8 > self.owners.len() * 3 {
-            self.grow(((self.used + more) * 2).next_power_of_two().max(self.owners.len() * 2));
+        if (self.used + more) * ROOM * 4 > self.owners.len() * 3 {
+            self.grow(((self.used + more) * ROOM).next_power_of_two().max(self.owners.len() * 2));
         }
     }
 
     fn grow(&mut self, wanted: usize) {
-        let slots = core::mem::replace(&mut self.index.slots, vec![0; wanted]);
+        let slots = core::mem::replace(&mut self.index.slots, vec![EMPTY; wanted]);
         let owners = core::mem::replace(&mut self.owners, vec![0; wanted]);
+        let homes = core::mem::replace(&mut self.homes, vec![0; wanted]);
         let stamps = self.recency.as_mut().map(|recency| recency.resize(wanted));
-        for (from, (&slot, &owner)) in slots.iter().zip(&owners).enumerate().filter(|(_, (slot, _))| **slot != 0) {
-            if let Err(to) = self.index.find((slot >> 32) as u32) {
-                self.index.slots[to] = slot;
-                self.owners[to] = owner;
+        for (from, &key) in slots.iter().enumerate().filter(|&(_, &key)| key != EMPTY) {
+            if let Err(to) = self.index.find(key) {
+                self.index.slots[to] = key;
+                self.owners[to] = owners[from];
+                self.homes[to] = homes[from];
                 if let (Some(recency), Some(stamps)) = (&mut self.recency, &stamps) {
                     recency.set(to, stamps[from]);
                 }
@@ -272,11 +311,10 @@ impl Index {
         let mask = self.slots.len() - 1;
         let mut at = self.first(key);
         loop {
-            let slot = self.slots[at];
-            if slot == 0 {
+            if self.slots[at] == EMPTY {
                 return Err(at);
             }
-            if (slot >> 32) as u32 == key {
+            if self.slots[at] == key {
                 return Ok(at);
             }
             at = (at + 1) & mask;
@@ -286,15 +324,7 @@ impl Index {
     /// Where a key would like to stand: the high bits of a product.
     fn first(&self, key: u32) -> usize {
         let bits = self.slots.len().trailing_zeros();
-        (u64::from(key).wrapping_add(1).wrapping_mul(self.multiplier) >> (u64::BITS - bits)) as usize
-    }
-
-    fn key(&self, slot: usize) -> u32 {
-        (self.slots[slot] >> 32) as u32
-    }
-
-    fn home(&self, slot: usize) -> u8 {
-        self.slots[slot] as u8
+        ((u64::from(key) + 1).wrapping_mul(self.multiplier) >> (u64::BITS - bits)) as usize
     }
 }
 
@@ -353,7 +383,7 @@ mod tests {
             }
             assert_eq!(overlay.away(), 1);
         }
-        assert!(overlay.owners.len() <= 128, "{} slots", overlay.owners.len());
+        assert!(overlay.owners.len() <= 256, "{} slots", overlay.owners.len());
     }
 
     /// A key that moves over and over leaves no more than a bounded trail in the queue.
