@@ -19,12 +19,12 @@ mod static_home;
 pub mod workload;
 
 pub use batch::{BatchError, Producer, TxnBatch};
-pub use config::{Config, ConfigError, Remap};
-pub use fusion::{Fusion, RestoreError};
+pub use config::{Config, ConfigError, Remap, Table};
+pub use fusion::{Fusion, ReplayError, RestoreError};
 pub use interner::{InternError, Interner};
-pub use ownership::SnapshotError;
+pub use ownership::{HistoryError, SnapshotError};
 pub use partition::{HashPartition, ModuloPartition, Partition, RangePartition};
-pub use plan::{Fetch, Path, Plan, Serve, WriteBack};
+pub use plan::{Eviction, Fetch, Path, Plan, Serve, WriteBack};
 pub use ratio::{Ratio, RatioError, capacity};
 pub use scheduler::{BatchStats, ExecScheduler, OrderPreserving, ScheduleError};
 pub use static_home::StaticHome;

@@ -8,7 +8,7 @@
 
 mod support;
 
-use flamingo_sched::workload::{KeySets, SplitMix64, Width};
+use flamingo_sched::workload::{KeySets, Reading, SplitMix64, Width};
 use flamingo_sched::{
     Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, RangePartition, Ratio, Remap, StaticHome,
     TxnBatch,
@@ -54,7 +54,7 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
 
 /// Over the plans of a run whose transactions write some of their keys and read the others.
 fn digest(scheduler: &mut dyn ExecScheduler, width: Width) -> String {
-    let mut workload = KeySets::new(42, width, 60);
+    let mut workload = KeySets::new(42, width, 60).reading(Reading::RedrawnAtOnce);
     let mut random = SplitMix64::new(43);
     let (mut drawn, mut batch) = (TxnBatch::new(), TxnBatch::new());
     let (mut plan, mut bytes) = (Plan::new(), Vec::new());

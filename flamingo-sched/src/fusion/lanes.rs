@@ -4,8 +4,8 @@
 //! integers, and the winner's id and votes can be read off it. Eight equal steps without a branch: the compiler turns
 //! them into vector instructions where there are any.
 
-use super::Choice;
 use crate::TxnBatch;
+use crate::place::{Choice, Choose};
 
 const LANES: usize = 8;
 /// Bits of a rank: votes above, 20 bits of spare load, 3 bits of 7 − id.
@@ -43,9 +43,11 @@ impl Lanes {
             Self { spare, room: (MAX_LOAD - cap + 1) << LOAD_SHIFT }
         })
     }
+}
 
+impl Choose for Lanes {
     #[inline(always)]
-    pub(super) fn choose(&mut self, keys: &[u32], owners: &[u8]) -> Choice {
+    fn choose(&mut self, _: usize, keys: &[u32], owners: &[u8]) -> Choice {
         // A3 L2-7
         let mut votes = 0u64;
         for &key in keys {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Fetch, Path, Plan, Producer, WriteBack};
+use crate::{Eviction, Fetch, Path, Plan, Producer, WriteBack};
 
 const TAG: &[u8] = b"flamingo-sched plan 1";
 
@@ -13,7 +13,8 @@ impl Plan {
     /// transactions (u32); then for each transaction its master (u16), path (u8: 0 fast, 1 affinity, 2 fallback),
     /// votes (u32), and two lists with their lengths (u32) in front: fetches (key u32, from u16, producer u32 with
     /// 2³² − 1 for the base version) and write-backs (key u32, to u16). Run lists, serve rows and loads follow from
-    /// these and the weights, and are left out.
+    /// these and the weights, and are left out. If keys were evicted, their number (u32) and (key u32, from u16, to u16)
+    /// of each close the bytes; else nothing does.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend(TAG);
         out.extend((self.loads().len() as u16).to_le_bytes());
@@ -43,6 +44,14 @@ impl Plan {
                 out.extend(key.to_le_bytes());
                 out.extend(to.to_le_bytes());
             }
+        }
+        if !self.evictions().is_empty() {
+            out.extend((self.evictions().len() as u32).to_le_bytes());
+        }
+        for &Eviction { key, from, to } in self.evictions() {
+            out.extend(key.to_le_bytes());
+            out.extend(from.to_le_bytes());
+            out.extend(to.to_le_bytes());
         }
     }
 }
