@@ -13,7 +13,8 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, RangePartition, Ratio, Remap, StaticHome, TxnBatch,
+    Config, ConfigError, ExecScheduler, Fusion, HashPartition, ModuloPartition, RangePartition, Ratio, Remap,
+    StaticHome, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -26,40 +27,41 @@ pub const KEYS: u32 = 48;
 pub struct Candidate {
     pub name: &'static str,
     pub remap: Remap,
-    /// No worker is loaded above the capacity.
-    pub obeys_capacity: bool,
+    /// What the plan's capacity is above that of Algorithm 3, if no worker is loaded above it.
+    pub slack: Option<u64>,
     /// Masters keep what they write: no write travels back.
     pub fuses: bool,
-    build: fn(Config) -> Box<dyn ExecScheduler>,
+    build: fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>,
 }
 
-pub const CANDIDATES: [Candidate; 3] = [
-    Candidate {
-        name: "fusion",
-        remap: Remap::Writes,
-        obeys_capacity: true,
-        fuses: true,
-        build: |config| Box::new(Fusion::new(config).unwrap()),
-    },
-    Candidate {
-        name: "fusion/all",
-        remap: Remap::All,
-        obeys_capacity: true,
-        fuses: true,
-        build: |config| Box::new(Fusion::new(config).unwrap()),
-    },
+/// Algorithm 3, which the others are told by their difference from.
+const FUSION: Candidate = Candidate {
+    name: "fusion",
+    remap: Remap::Writes,
+    slack: Some(0),
+    fuses: true,
+    build: |config| Ok(Box::new(Fusion::new(config)?)),
+};
+
+pub const CANDIDATES: &[Candidate] = &[
+    FUSION,
+    Candidate { name: "fusion/all", remap: Remap::All, ..FUSION },
     Candidate {
         name: "static-home",
-        remap: Remap::Writes,
-        obeys_capacity: false,
+        slack: None,
         fuses: false,
-        build: |config| Box::new(StaticHome::new(config).unwrap()),
+        build: |config| Ok(Box::new(StaticHome::new(config)?)),
+        ..FUSION
     },
 ];
 
 impl Candidate {
     pub fn build(&self, shape: Shape) -> Box<dyn ExecScheduler> {
-        (self.build)(shape.config().remap(self.remap))
+        self.try_build(shape.config()).unwrap()
+    }
+
+    pub fn try_build(&self, config: Config) -> Result<Box<dyn ExecScheduler>, ConfigError> {
+        (self.build)(config.remap(self.remap))
     }
 }
 
