@@ -10,8 +10,8 @@ mod support;
 
 use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{
-    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, RangePartition, Ratio, Remap, StaticHome,
-    TxnBatch,
+    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, PrefixFusion, RangePartition, Ratio, Remap,
+    StaticHome, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -49,6 +49,7 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
         ("fusion/m256/range/1:10".into(), fusion(Config::new(256, range(256)))),
         ("static-home/m8/range".into(), home(Config::new(8, range(8)))),
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
+        ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
     ]
 }
 

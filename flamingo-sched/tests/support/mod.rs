@@ -13,8 +13,8 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ConfigError, ExecScheduler, Fusion, HashPartition, ModuloPartition, RangePartition, Ratio, Remap,
-    StaticHome, TxnBatch,
+    Config, ConfigError, ExecScheduler, Fusion, HashPartition, ModuloPartition, PrefixFusion, RangePartition, Ratio,
+    Remap, StaticHome, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -46,6 +46,14 @@ const FUSION: Candidate = Candidate {
 pub const CANDIDATES: &[Candidate] = &[
     FUSION,
     Candidate { name: "fusion/all", remap: Remap::All, ..FUSION },
+    Candidate { name: "prefix", build: |config| Ok(Box::new(PrefixFusion::new(config, 0)?)), ..FUSION },
+    Candidate {
+        name: "prefix/all/5",
+        remap: Remap::All,
+        slack: Some(5),
+        build: |config| Ok(Box::new(PrefixFusion::new(config, 5)?)),
+        ..FUSION
+    },
     Candidate {
         name: "static-home",
         slack: None,
