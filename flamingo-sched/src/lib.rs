@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod batch;
 mod config;
+mod earliest_finish;
 mod fusion;
 mod interner;
 mod ownership;
@@ -21,6 +22,7 @@ pub mod workload;
 
 pub use batch::{BatchError, Producer, TxnBatch};
 pub use config::{Config, ConfigError, Remap};
+pub use earliest_finish::{EarliestFinish, Timing, TimingError};
 pub use fusion::{Fusion, RestoreError};
 pub use interner::{InternError, Interner};
 pub use ownership::SnapshotError;

@@ -10,8 +10,8 @@ mod support;
 
 use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{
-    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, PrefixFusion, RangePartition, Ratio, Remap,
-    StaticHome, TxnBatch,
+    Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, PrefixFusion, RangePartition,
+    Ratio, Remap, StaticHome, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -50,7 +50,13 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
         ("static-home/m8/range".into(), home(Config::new(8, range(8)))),
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
         ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
+        ("earliest-finish/m8/range".into(), Box::new(EarliestFinish::new(Config::new(8, range(8)), timing()).unwrap())),
     ]
+}
+
+/// Ten ticks of service, so that a cost and λ between none and a service are possible.
+fn timing() -> Timing {
+    Timing::new(10, 20).and_then(|timing| timing.cost(1)).and_then(|timing| timing.lambda(7)).unwrap()
 }
 
 /// Over the plans of a run whose transactions write some of their keys and read the others.

@@ -13,8 +13,8 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ConfigError, ExecScheduler, Fusion, HashPartition, ModuloPartition, PrefixFusion, RangePartition, Ratio,
-    Remap, StaticHome, TxnBatch,
+    Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, ModuloPartition, PrefixFusion,
+    RangePartition, Ratio, Remap, StaticHome, Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -55,6 +55,17 @@ pub const CANDIDATES: &[Candidate] = &[
         ..FUSION
     },
     Candidate {
+        name: "earliest-finish",
+        build: |config| Ok(Box::new(EarliestFinish::new(config, Timing::default())?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "earliest-finish/all/cost",
+        remap: Remap::All,
+        build: |config| Ok(Box::new(EarliestFinish::new(config, slow_links())?)),
+        ..FUSION
+    },
+    Candidate {
         name: "static-home",
         slack: None,
         fuses: false,
@@ -62,6 +73,10 @@ pub const CANDIDATES: &[Candidate] = &[
         ..FUSION
     },
 ];
+
+fn slow_links() -> Timing {
+    Timing::new(3, 50).and_then(|timing| timing.cost(2)).and_then(|timing| timing.lambda(0)).unwrap()
+}
 
 impl Candidate {
     pub fn build(&self, shape: Shape) -> Box<dyn ExecScheduler> {
