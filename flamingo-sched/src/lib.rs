@@ -17,6 +17,7 @@ mod prefix_fusion;
 mod ratio;
 mod scheduler;
 mod static_home;
+mod static_txhash;
 #[cfg(feature = "test-util")]
 pub mod workload;
 
@@ -32,6 +33,7 @@ pub use prefix_fusion::PrefixFusion;
 pub use ratio::{Ratio, RatioError, capacity};
 pub use scheduler::{BatchStats, ExecScheduler, OrderPreserving, ScheduleError};
 pub use static_home::StaticHome;
+pub use static_txhash::StaticTxHash;
 
 /// The largest number of executor workers of a node: worker ids fit a byte.
 pub const MAX_WORKERS: u16 = 256;

@@ -11,7 +11,7 @@ mod support;
 use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{
     Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, PrefixFusion, RangePartition,
-    Ratio, Remap, StaticHome, Timing, TxnBatch,
+    Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -51,6 +51,7 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
         ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
         ("earliest-finish/m8/range".into(), Box::new(EarliestFinish::new(Config::new(8, range(8)), timing()).unwrap())),
+        ("static-txhash/m8/range".into(), Box::new(StaticTxHash::new(Config::new(8, range(8))).unwrap())),
     ]
 }
 

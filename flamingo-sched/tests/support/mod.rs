@@ -14,7 +14,7 @@ pub mod node;
 
 use flamingo_sched::{
     Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, ModuloPartition, PrefixFusion,
-    RangePartition, Ratio, Remap, StaticHome, Timing, TxnBatch,
+    RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -70,6 +70,13 @@ pub const CANDIDATES: &[Candidate] = &[
         slack: None,
         fuses: false,
         build: |config| Ok(Box::new(StaticHome::new(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "static-txhash",
+        slack: None,
+        fuses: false,
+        build: |config| Ok(Box::new(StaticTxHash::new(config)?)),
         ..FUSION
     },
 ];
