@@ -13,8 +13,8 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, ModuloPartition, PrefixFusion,
-    RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, LookPresent, ModuloPartition,
+    PrefixFusion, RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -79,6 +79,7 @@ pub const CANDIDATES: &[Candidate] = &[
         build: |config| Ok(Box::new(StaticTxHash::new(config)?)),
         ..FUSION
     },
+    Candidate { name: "look-present", slack: None, build: |config| Ok(Box::new(LookPresent::new(config)?)), ..FUSION },
 ];
 
 fn slow_links() -> Timing {
