@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod batch;
+mod calvin;
 mod config;
 mod earliest_finish;
 mod fusion;
@@ -23,6 +24,7 @@ mod static_txhash;
 pub mod workload;
 
 pub use batch::{BatchError, Producer, TxnBatch};
+pub use calvin::Calvin;
 pub use config::{Config, ConfigError, Remap};
 pub use earliest_finish::{EarliestFinish, Timing, TimingError};
 pub use fusion::{Fusion, RestoreError};
@@ -30,7 +32,7 @@ pub use interner::{InternError, Interner};
 pub use look_present::LookPresent;
 pub use ownership::SnapshotError;
 pub use partition::{HashPartition, ModuloPartition, Partition, RangePartition};
-pub use plan::{Fetch, Path, Plan, Serve, WriteBack};
+pub use plan::{CoMaster, Fetch, Path, Plan, Serve, WriteBack};
 pub use prefix_fusion::PrefixFusion;
 pub use ratio::{Ratio, RatioError, capacity};
 pub use scheduler::{BatchStats, ExecScheduler, OrderPreserving, ScheduleError};

@@ -21,6 +21,8 @@ pub(crate) enum Moves {
     /// Owners stay; the master sends the written values back.
     #[default]
     Nothing,
+    /// Owners stay, and every owner of a key executes: nothing is sent back.
+    Shared,
 }
 
 impl Path {
@@ -99,7 +101,7 @@ fn place<const ROWS: bool>(
                 plan.write_backs.extend(away.map(|&key| WriteBack { key, to: u16::from(owners[key as usize]) }));
                 plan.write_back_ends.push(plan.write_backs.len());
             }
-            Moves::Nothing => {}
+            Moves::Nothing | Moves::Shared => {}
         }
     }
     plan.remote_reads = stats.remote_reads;

@@ -28,7 +28,10 @@ fn the_heaviest_batch_is_scheduled() {
             let mut scheduler = candidate.try_build(config(workers)).unwrap();
             let mut plan = Plan::new();
             let stats = scheduler.schedule(&batch, &mut plan).unwrap();
-            assert_eq!(plan.loads().iter().sum::<u64>(), heaviest + 2, "{} on {workers}", candidate.name);
+            let sum: u128 = plan.loads().iter().copied().map(u128::from).sum();
+            let whole = u128::from(heaviest) + 2;
+            let same = if candidate.one_master { sum == whole } else { sum >= whole };
+            assert!(same, "{} on {workers}: {sum}", candidate.name);
             assert!(stats.max_load >= heaviest, "{} on {workers}", candidate.name);
         }
     }

@@ -24,6 +24,7 @@ impl Plan {
             self.write_backs.reserve(batch.total_keys());
         }
         self.write_back_ends.clear();
+        self.clear_shared();
         self.loads.clear();
         self.loads.resize(usize::from(workers), 0);
         self.cap = cap;

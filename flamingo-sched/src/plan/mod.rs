@@ -8,6 +8,10 @@ use crate::{Producer, Remap, TxnBatch};
 
 mod build;
 mod encode;
+mod shared;
+
+pub use shared::CoMaster;
+use shared::Shared;
 
 /// Where every transaction of a batch runs, why, and which values must travel for it.
 ///
@@ -21,7 +25,12 @@ mod encode;
 ///    that version, it pushes the value to worker `to` for transaction `txn`. Nobody sends a request.
 /// 4. The master keeps what it wrote (data fusion), or, where the scheduler leaves ownership at home, sends each row
 ///    of [`write_backs(i)`](Self::write_backs). A home applies what comes back for transaction `j` after its own
-///    transactions before `j`, so that none of those reads the future.
+///    transactions before `j`, so that none of those reads the future. A transaction with
+///    [`co_masters`](Self::co_masters) is run by all of them and the master, each with the rows of
+///    [`fetches_at`](Self::fetches_at), and each keeps what it owns of the writes.
+///
+/// Indices are those of the batch, and the order is the committed one, unless the plan has an
+/// [`order`](Self::order) of its own.
 ///
 /// A plan is a set of buffers: hand the same one to every call. Two plans are equal when their contents are.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +55,9 @@ pub struct Plan {
     /// `serves` in the order of their versions, before they are dealt to the workers.
     by_version: Vec<(u16, Serve)>,
     counts: Vec<usize>,
+    shared: Shared,
+    /// Empty if it is the committed order.
+    pub(crate) order: Vec<u32>,
 }
 
 /// Which rule of Algorithm 3 placed a transaction. All three are one rule (see `docs/algorithms-sched.md`); the names
@@ -132,7 +144,7 @@ impl Plan {
         self.masters.is_empty()
     }
 
-    /// The worker that runs transaction `txn`.
+    /// The worker that runs transaction `txn`; the first of them where there are [`co_masters`](Self::co_masters).
     ///
     /// # Panics
     /// If `txn` is not below [`len`](Self::len), or a worker not below m, as do all accessors that take an index.
@@ -190,7 +202,7 @@ impl Plan {
         self.cap
     }
 
-    /// The number of fetch rows, Σ(|K| − votes).
+    /// The number of fetch rows, Σ(|K| − votes), over all executions.
     #[must_use]
     pub const fn remote_reads(&self) -> u64 {
         self.remote_reads
@@ -212,7 +224,7 @@ impl Plan {
         let moved = |i: &usize| match self.moves {
             Moves::ToMaster(Remap::Writes) => batch.writes(*i).contains(&key),
             Moves::ToMaster(Remap::All) => batch.keys(*i).contains(&key),
-            Moves::Nothing => false,
+            Moves::Nothing | Moves::Shared => false,
         };
         (0..txn).rev().find(moved).map_or(before, |i| self.master(i))
     }
@@ -226,6 +238,7 @@ impl PartialEq for Plan {
                 == (&other.masters, &other.paths, &other.votes, &other.loads)
             && (&self.fetch_ends, &self.write_backs, &self.write_back_ends)
                 == (&other.fetch_ends, &other.write_backs, &other.write_back_ends)
+            && (&self.shared, &self.order) == (&other.shared, &other.order)
             && self.fetches[..self.fetched()] == other.fetches[..other.fetched()]
     }
 }

@@ -13,7 +13,7 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, LookPresent, ModuloPartition,
+    Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, LookPresent, ModuloPartition,
     PrefixFusion, RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 use proptest::prelude::*;
@@ -31,6 +31,8 @@ pub struct Candidate {
     pub slack: Option<u64>,
     /// Masters keep what they write: no write travels back.
     pub fuses: bool,
+    /// Every transaction is run by one worker.
+    pub one_master: bool,
     build: fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>,
 }
 
@@ -40,6 +42,7 @@ const FUSION: Candidate = Candidate {
     remap: Remap::Writes,
     slack: Some(0),
     fuses: true,
+    one_master: true,
     build: |config| Ok(Box::new(Fusion::new(config)?)),
 };
 
@@ -77,6 +80,13 @@ pub const CANDIDATES: &[Candidate] = &[
         slack: None,
         fuses: false,
         build: |config| Ok(Box::new(StaticTxHash::new(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "calvin",
+        slack: None,
+        one_master: false,
+        build: |config| Ok(Box::new(Calvin::new(config)?)),
         ..FUSION
     },
     Candidate { name: "look-present", slack: None, build: |config| Ok(Box::new(LookPresent::new(config)?)), ..FUSION },

@@ -133,6 +133,10 @@ impl Node {
         }
         for &key in batch.writes(txn_index) {
             let value = execute(txn_index, key, &inputs);
+            let keeps_all = self.plan.co_masters(txn_index).is_empty();
+            if !keeps_all && usize::from(self.scheduler.owner(key)) != w {
+                continue;
+            }
             if let Some(back) = self.plan.write_backs(txn_index).iter().find(|back| back.key == key) {
                 self.links.push(Message::WriteBack { to: back.to, txn, key, value });
             } else {
@@ -146,7 +150,7 @@ impl Node {
     /// The values that transaction `txn` reads, from the inbox or from the worker's own copies at the right version.
     fn inputs(&self, batch: &TxnBatch, w: usize, txn: u32) -> Option<Vec<(u32, u64)>> {
         let worker = &self.workers[w];
-        let fetches = self.plan.fetches(txn as usize);
+        let fetches = self.plan.fetches_at(txn as usize, w as u16);
         let input = |(&key, version): (&u32, Producer)| {
             if let Some(fetch) = fetches.iter().find(|fetch| fetch.key == key) {
                 assert_eq!(fetch.producer, version, "a fetch row names the version to read");
