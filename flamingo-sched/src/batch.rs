@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 /// Up to this many listed keys, duplicates are found by comparing each with each; above, by sorting.
 const SCAN_UP_TO: usize = 24;
 /// `producers` entry of a key that no earlier transaction of the batch writes.
-const BASE: u32 = u32::MAX;
+pub(crate) const BASE: u32 = u32::MAX;
 
 /// The transactions of one committed batch, in committed order, with their read and write sets.
 ///
@@ -229,7 +229,6 @@ impl TxnBatch {
     }
 
     fn push_keys(&mut self, reads: &[u32], writes: &[u32]) -> usize {
-        let txn = self.rows.len();
         let start = self.keys.len();
         let writes_end;
         if reads.len() + writes.len() <= SCAN_UP_TO {
@@ -239,6 +238,12 @@ impl TxnBatch {
         } else {
             writes_end = self.append_sorted(reads, writes);
         }
+        self.close_row(start, writes_end)
+    }
+
+    /// Makes the keys from `start` on a transaction, and returns its index.
+    fn close_row(&mut self, start: usize, writes_end: usize) -> usize {
+        let txn = self.rows.len();
         self.link_versions(txn as u32, start, writes_end);
         let end = self.keys.len();
         self.widest = self.widest.max(end - start);

@@ -10,8 +10,8 @@ mod support;
 
 use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{
-    Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, LookPresent, ModuloPartition, Plan,
-    PrefixFusion, RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent, ModuloPartition, Plan,
+    PrefixFusion, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -52,6 +52,7 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
         ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
         ("earliest-finish/m8/range".into(), Box::new(EarliestFinish::new(Config::new(8, range(8)), timing()).unwrap())),
         ("static-txhash/m8/range".into(), Box::new(StaticTxHash::new(Config::new(8, range(8))).unwrap())),
+        ("refined/m8/range/2".into(), Box::new(Refined::new(Config::new(8, range(8)), Inner::Fusion, 2).unwrap())),
         ("calvin/m8/range".into(), Box::new(Calvin::new(Config::new(8, range(8))).unwrap())),
         ("look-present/m8/range".into(), Box::new(LookPresent::new(Config::new(8, range(8))).unwrap())),
     ]

@@ -13,8 +13,9 @@
 pub mod node;
 
 use flamingo_sched::{
-    Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, LookPresent, ModuloPartition,
-    PrefixFusion, RangePartition, Ratio, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent,
+    ModuloPartition, Plan, PrefixFusion, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing,
+    TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -33,6 +34,8 @@ pub struct Candidate {
     pub fuses: bool,
     /// Every transaction is run by one worker.
     pub one_master: bool,
+    /// Conflicts run in committed order: implements `OrderPreserving`.
+    pub keeps_order: bool,
     build: fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>,
 }
 
@@ -43,6 +46,7 @@ const FUSION: Candidate = Candidate {
     slack: Some(0),
     fuses: true,
     one_master: true,
+    keeps_order: true,
     build: |config| Ok(Box::new(Fusion::new(config)?)),
 };
 
@@ -66,6 +70,14 @@ pub const CANDIDATES: &[Candidate] = &[
         name: "earliest-finish/all/cost",
         remap: Remap::All,
         build: |config| Ok(Box::new(EarliestFinish::new(config, slow_links())?)),
+        ..FUSION
+    },
+    Candidate { name: "refined", build: |config| Ok(Box::new(Refined::new(config, Inner::Fusion, 2)?)), ..FUSION },
+    Candidate {
+        name: "refined/all/prefix",
+        remap: Remap::All,
+        slack: Some(1),
+        build: |config| Ok(Box::new(Refined::new(config, Inner::Prefix { slack: 1 }, 3)?)),
         ..FUSION
     },
     Candidate {
@@ -144,6 +156,20 @@ pub fn fill(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)]) {
     for (reads, writes) in transactions {
         batch.push(reads, writes);
     }
+}
+
+/// The batch in the order of its plan: itself, unless the plan has an order of its own.
+pub fn as_planned(batch: &TxnBatch, plan: &Plan) -> TxnBatch {
+    let Some(order) = plan.order() else { return batch.clone() };
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..batch.len() as u32), "every transaction has one place");
+    let mut ordered = TxnBatch::new();
+    for &txn in order {
+        let txn = txn as usize;
+        ordered.push_weighted(batch.read_only(txn), batch.writes(txn), batch.weight(txn)).unwrap();
+    }
+    ordered
 }
 
 pub fn shapes() -> impl Strategy<Value = Shape> {

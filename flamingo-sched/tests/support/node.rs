@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use flamingo_sched::workload::SplitMix64;
 use flamingo_sched::{ExecScheduler, Plan, Producer, TxnBatch};
 
-use super::KEYS;
+use super::{KEYS, as_planned};
 
 /// The state that serial execution of the committed order leaves.
 pub type State = BTreeMap<u32, u64>;
@@ -64,10 +64,13 @@ impl Node {
         Self { scheduler, plan: Plan::new(), workers, links: Vec::new(), random: SplitMix64::new(seed) }
     }
 
-    /// Schedules `batch` and replays its plan, workers and links taking steps in a random order.
-    pub fn run(&mut self, batch: &TxnBatch) {
+    /// Schedules `batch` and replays its plan, workers and links taking steps in a random order. Returns the batch in the
+    /// order of the plan.
+    pub fn run(&mut self, batch: &TxnBatch) -> TxnBatch {
         let before: Vec<_> = (0..KEYS).map(|key| self.scheduler.owner(key)).collect();
         let _ = self.scheduler.schedule(batch, &mut self.plan).unwrap();
+        let ordered = as_planned(batch, &self.plan);
+        let batch = &ordered;
         for (w, worker) in (0u16..).zip(&mut self.workers) {
             worker.queue = self.plan.run_list(w).iter().copied().collect();
             worker.served = 0;
@@ -85,6 +88,7 @@ impl Node {
             assert!(idle < 100_000, "the plan deadlocks");
         }
         self.close(batch);
+        ordered
     }
 
     /// The values that the owners hold.
