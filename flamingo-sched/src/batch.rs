@@ -126,6 +126,18 @@ impl TxnBatch {
         Ok(self.push_keys(reads, writes))
     }
 
+    /// Appends transaction `txn` of `other`, weight and all. For a batch that takes over transactions of `other`
+    /// only, so that weights fit.
+    pub(crate) fn push_again(&mut self, other: &Self, txn: usize) {
+        if other.is_weighted() {
+            self.weights.push(other.weight(txn));
+        }
+        self.total_weight += other.weight(txn);
+        let start = self.keys.len();
+        self.keys.extend_from_slice(other.keys(txn));
+        self.close_row(start, start + other.writes(txn).len());
+    }
+
     /// Empties the batch and keeps its buffers.
     pub fn clear(&mut self) {
         self.keys.clear();

@@ -11,7 +11,7 @@ mod support;
 use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{
     Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent, ModuloPartition, Plan,
-    PrefixFusion, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -53,6 +53,7 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
         ("earliest-finish/m8/range".into(), Box::new(EarliestFinish::new(Config::new(8, range(8)), timing()).unwrap())),
         ("static-txhash/m8/range".into(), Box::new(StaticTxHash::new(Config::new(8, range(8))).unwrap())),
         ("refined/m8/range/2".into(), Box::new(Refined::new(Config::new(8, range(8)), Inner::Fusion, 2).unwrap())),
+        ("prescient/m8/range".into(), Box::new(Prescient::incremental(Config::new(8, range(8))).unwrap())),
         ("calvin/m8/range".into(), Box::new(Calvin::new(Config::new(8, range(8))).unwrap())),
         ("look-present/m8/range".into(), Box::new(LookPresent::new(Config::new(8, range(8))).unwrap())),
     ]

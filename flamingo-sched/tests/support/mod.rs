@@ -14,8 +14,8 @@ pub mod node;
 
 use flamingo_sched::{
     Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent,
-    ModuloPartition, Plan, PrefixFusion, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing,
-    TxnBatch,
+    ModuloPartition, Plan, PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash,
+    Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -78,6 +78,28 @@ pub const CANDIDATES: &[Candidate] = &[
         remap: Remap::All,
         slack: Some(1),
         build: |config| Ok(Box::new(Refined::new(config, Inner::Prefix { slack: 1 }, 3)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-naive",
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::naive(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-incremental",
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-incremental/all",
+        remap: Remap::All,
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
         ..FUSION
     },
     Candidate {
