@@ -11,7 +11,7 @@ use crate::Remap;
 /// Up to this many listed keys, duplicates are found by comparing each with each; above, by sorting.
 const SCAN_UP_TO: usize = 24;
 /// `producers` entry of a key that no earlier transaction of the batch writes.
-const BASE: u32 = u32::MAX;
+pub(crate) const BASE: u32 = u32::MAX;
 
 /// The transactions of one committed batch, in committed order, with their read and write sets.
 ///
@@ -126,6 +126,18 @@ impl TxnBatch {
         }
         self.total_weight = total;
         Ok(self.push_keys(reads, writes))
+    }
+
+    /// Appends transaction `txn` of `other`, weight and all. For a batch that takes over transactions of `other`
+    /// only, so that weights fit.
+    pub(crate) fn push_again(&mut self, other: &Self, txn: usize) {
+        if other.is_weighted() {
+            self.weights.push(other.weight(txn));
+        }
+        self.total_weight += other.weight(txn);
+        let start = self.keys.len();
+        self.keys.extend_from_slice(other.keys(txn));
+        self.close_row(start, start + other.writes(txn).len());
     }
 
     /// Empties the batch and keeps its buffers.
@@ -267,7 +279,6 @@ impl TxnBatch {
     }
 
     fn push_keys(&mut self, reads: &[u32], writes: &[u32]) -> usize {
-        let txn = self.rows.len();
         let start = self.keys.len();
         let writes_end;
         if reads.len() + writes.len() <= SCAN_UP_TO {
@@ -277,6 +288,12 @@ impl TxnBatch {
         } else {
             writes_end = self.append_sorted(reads, writes);
         }
+        self.close_row(start, writes_end)
+    }
+
+    /// Makes the keys from `start` on a transaction, and returns its index.
+    fn close_row(&mut self, start: usize, writes_end: usize) -> usize {
+        let txn = self.rows.len();
         self.link_versions(txn as u32, start, writes_end);
         let end = self.keys.len();
         self.widest = self.widest.max(end - start);

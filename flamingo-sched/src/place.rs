@@ -39,6 +39,8 @@ pub(crate) enum Moves {
     /// Owners stay; the master sends the written values back.
     #[default]
     Nothing,
+    /// Owners stay, and every owner of a key executes: nothing is sent back.
+    Shared,
 }
 
 /// Runs `choose(txn, keys, owners)` over the batch in committed order and fills `plan`.
@@ -81,7 +83,7 @@ fn assign(batch: &TxnBatch, ids: &[u32], owners: &mut [u8], moves: Moves, plan: 
         let moved = match moves {
             Moves::ToMaster(Remap::All) => ids,
             Moves::ToMaster(Remap::Writes) => written,
-            Moves::Nothing => &[],
+            Moves::Nothing | Moves::Shared => &[],
         };
         for &id in moved {
             owners[id as usize] = choice.worker;
@@ -128,6 +130,7 @@ fn place_rows(
                 plan.write_backs.extend(away.map(|(key, home)| WriteBack { key, to: u16::from(home) }));
                 plan.write_back_ends.push(plan.write_backs.len());
             }
+            Moves::Shared => {}
         }
     }
 }

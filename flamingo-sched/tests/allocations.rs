@@ -2,20 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::std_instead_of_alloc, clippy::std_instead_of_core, reason = "tests")]
 
+mod support;
+
 use allocation_counter::measure;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, StaticHome, Table, TxnBatch};
+use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, Table, TxnBatch};
+use support::CANDIDATES;
 
 const WARM_UP: usize = 5;
 
-/// Both forms of the choice, both schedulers, plain and weighted batches.
+/// Every scheduler, both forms of Algorithm 3's choice, plain and weighted batches.
 #[test]
 fn nothing_is_allocated_after_warm_up() {
     for workers in [8, 16, 256] {
         let config = || Config::new(workers, HashPartition::new(workers).unwrap());
-        let schedulers: [Box<dyn ExecScheduler>; 2] =
-            [Box::new(Fusion::new(config()).unwrap()), Box::new(StaticHome::new(config()).unwrap())];
-        for mut scheduler in schedulers {
+        for candidate in CANDIDATES {
+            let mut scheduler = candidate.try_build(config()).unwrap();
             for heaviest in [1, 3] {
                 let mut workload = KeySets::new(9, Width::Medium, 50);
                 let mut source = TxnBatch::new();
@@ -34,7 +36,7 @@ fn nothing_is_allocated_after_warm_up() {
                     }
                     workload.fill(&mut source, 500);
                 }
-                assert_eq!(counted, 0, "{} with {workers} workers, weights to {heaviest}", scheduler.name());
+                assert_eq!(counted, 0, "{} with {workers} workers, weights to {heaviest}", candidate.name);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::place::{Choice, Choose};
 
 /// Loads and vote counters, one per worker, reused from batch to batch.
 #[derive(Debug)]
-pub(super) struct General {
+pub(crate) struct General {
     loads: Vec<u64>,
     /// All zero between transactions.
     votes: Vec<u32>,
@@ -18,18 +18,18 @@ pub(super) struct General {
 }
 
 impl General {
-    pub(super) fn new(workers: u16) -> Self {
+    pub(crate) fn new(workers: u16) -> Self {
         let workers = usize::from(workers);
         Self { loads: vec![0; workers], votes: vec![0; workers], voted: Vec::with_capacity(workers) }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.loads.fill(0);
     }
 
     /// O(|K|), and O(m) more on the fallback path.
     #[inline]
-    pub(super) fn choose(&mut self, keys: &[u32], weight: u64, owners: &[u8], cap: u64) -> Choice {
+    pub(crate) fn choose(&mut self, keys: &[u32], weight: u64, owners: &[u8], cap: u64) -> Choice {
         let Self { loads, votes, voted } = self;
         // A3 L2-7
         for &key in keys {

@@ -26,7 +26,7 @@ use crate::{
     BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
 };
 
-mod general;
+pub(crate) mod general;
 mod lanes;
 mod replay;
 

@@ -20,8 +20,12 @@ impl Plan {
             self.fetches.resize(batch.total_keys() + 1, NO_FETCH);
         }
         self.write_backs.clear();
+        if self.has_rows() && moves == Moves::Nothing {
+            self.write_backs.reserve(batch.total_keys());
+        }
         self.write_back_ends.clear();
         self.evictions.clear();
+        self.clear_shared();
         self.loads.clear();
         self.loads.resize(usize::from(workers), 0);
         self.cap = cap;
@@ -112,9 +116,10 @@ impl Plan {
         }
         counts_to_starts(&mut self.counts);
         counts_to_starts(&mut self.serve_ends);
-        if self.serves.len() < fetched {
-            self.by_version.resize(fetched, (0, NO_SERVE));
-            self.serves.resize(fetched, NO_SERVE);
+        // As much room as for fetches: how many of them a batch needs varies, its keys bound them.
+        if self.serves.len() < self.fetches.len() {
+            self.by_version.resize(self.fetches.len(), (0, NO_SERVE));
+            self.serves.resize(self.fetches.len(), NO_SERVE);
         }
         let mut start = 0;
         for ((txn, &end), &master) in (0u32..).zip(&self.fetch_ends).zip(&self.masters) {

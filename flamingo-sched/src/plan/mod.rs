@@ -8,6 +8,10 @@ use crate::{Producer, Remap, TxnBatch};
 
 mod build;
 mod encode;
+mod shared;
+
+pub use shared::CoMaster;
+use shared::Shared;
 
 /// Where every transaction of a batch runs, why, and which values must travel for it.
 ///
@@ -21,9 +25,14 @@ mod encode;
 ///    that version, it pushes the value to worker `to` for transaction `txn`. Nobody sends a request.
 /// 4. The master keeps what it wrote (data fusion), or, where the scheduler leaves ownership at home, sends each row
 ///    of [`write_backs(i)`](Self::write_backs). A home applies what comes back for transaction `j` after its own
-///    transactions before `j`, so that none of those reads the future.
+///    transactions before `j`, so that none of those reads the future. A transaction with
+///    [`co_masters`](Self::co_masters) is run by all of them and the master, each with the rows of
+///    [`fetches_at`](Self::fetches_at), and each keeps what it owns of the writes.
 /// 5. After the batch, and before anything of the next one, the worker `from` of each of
 ///    [`evictions`](Self::evictions) hands the key to the worker `to`.
+///
+/// Indices are those of the batch, and the order is the committed one, unless the plan has an
+/// [`order`](Self::order) of its own.
 ///
 /// A plan is a set of buffers: hand the same one to every call. Two plans are equal when their contents are.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +58,9 @@ pub struct Plan {
     /// `serves` in the order of their versions, before they are dealt to the workers.
     by_version: Vec<(u16, Serve)>,
     counts: Vec<usize>,
+    shared: Shared,
+    /// Empty if it is the committed order.
+    pub(crate) order: Vec<u32>,
 }
 
 /// Which rule of Algorithm 3 placed a transaction. All three are one rule (see `docs/algorithms-sched.md`); the names
@@ -150,7 +162,7 @@ impl Plan {
         self.masters.is_empty()
     }
 
-    /// The worker that runs transaction `txn`.
+    /// The worker that runs transaction `txn`; the first of them where there are [`co_masters`](Self::co_masters).
     ///
     /// # Panics
     /// If `txn` is not below [`len`](Self::len), or a worker not below m, as do all accessors that take an index.
@@ -221,7 +233,7 @@ impl Plan {
         self.cap
     }
 
-    /// The number of fetch rows, Σ(|K| − votes).
+    /// The number of fetch rows, Σ(|K| − votes), over all executions.
     #[must_use]
     pub const fn remote_reads(&self) -> u64 {
         self.remote_reads
@@ -244,7 +256,7 @@ impl Plan {
         let moved = |i: &usize| match self.moves {
             Moves::ToMaster(Remap::Writes) => batch.writes(*i).contains(&key),
             Moves::ToMaster(Remap::All) => batch.keys(*i).contains(&key),
-            Moves::Nothing => false,
+            Moves::Nothing | Moves::Shared => false,
         };
         if txn == self.len() {
             if let Some(evicted) = self.evictions.iter().find(|evicted| evicted.key == key) {
@@ -264,6 +276,7 @@ impl PartialEq for Plan {
             && (&self.fetch_ends, &self.write_backs, &self.write_back_ends)
                 == (&other.fetch_ends, &other.write_backs, &other.write_back_ends)
             && self.evictions == other.evictions
+            && (&self.shared, &self.order) == (&other.shared, &other.order)
             && self.fetches[..self.fetched()] == other.fetches[..other.fetched()]
     }
 }
