@@ -2,5 +2,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![doc = include_str!("../README.md")]
 
+extern crate alloc;
+
 use saer as _;
-use thiserror as _;
+
+pub mod dip_reg_score;
+pub mod params;
+pub mod score;
