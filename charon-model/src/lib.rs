@@ -6,6 +6,8 @@ extern crate alloc;
 
 use saer as _;
 
+pub mod alias;
 pub mod dip_reg_score;
+pub mod hash;
 pub mod params;
 pub mod score;
