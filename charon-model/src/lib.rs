@@ -9,5 +9,6 @@ use saer as _;
 pub mod alias;
 pub mod dip_reg_score;
 pub mod hash;
+pub mod ip_table;
 pub mod params;
 pub mod score;
