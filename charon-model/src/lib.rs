@@ -4,10 +4,10 @@
 
 extern crate alloc;
 
-use saer as _;
-
+pub mod agent;
 pub mod alias;
 pub mod dip_reg_score;
+pub mod feedback;
 pub mod hash;
 pub mod ip_table;
 pub mod params;
