@@ -6,6 +6,7 @@ extern crate alloc;
 
 pub mod agent;
 pub mod alias;
+pub mod control;
 pub mod dip_reg_score;
 pub mod feedback;
 pub mod hash;
