@@ -13,3 +13,4 @@ pub mod hash;
 pub mod ip_table;
 pub mod params;
 pub mod score;
+pub mod select;
