@@ -2,5 +2,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![doc = include_str!("../README.md")]
 
+#[cfg(test)]
+extern crate alloc;
+
+pub mod timestamp;
+
 use saer as _;
-use thiserror as _;
