@@ -5,6 +5,7 @@
 #[cfg(test)]
 extern crate alloc;
 
+pub mod gre;
 pub mod timestamp;
 
 use saer as _;
