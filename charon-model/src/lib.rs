@@ -2,13 +2,17 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![doc = include_str!("../README.md")]
 
-#[cfg(any(test, feature = "test-util"))]
 extern crate alloc;
 
+use saer as _;
+
+pub mod alias;
+pub mod dip_reg_score;
 #[cfg(feature = "test-util")]
 pub mod frame;
 pub mod gre;
+pub mod hash;
 pub mod packet;
+pub mod params;
+pub mod score;
 pub mod timestamp;
-
-use saer as _;
