@@ -12,6 +12,7 @@ pub mod dip_reg_score;
 pub mod frame;
 pub mod gre;
 pub mod hash;
+pub mod ip_table;
 pub mod packet;
 pub mod params;
 pub mod score;
