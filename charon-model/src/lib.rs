@@ -15,5 +15,6 @@ pub mod hash;
 pub mod ip_table;
 pub mod packet;
 pub mod params;
+pub mod pipeline;
 pub mod score;
 pub mod timestamp;
