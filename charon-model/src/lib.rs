@@ -9,8 +9,14 @@ pub mod alias;
 pub mod control;
 pub mod dip_reg_score;
 pub mod feedback;
+#[cfg(feature = "test-util")]
+pub mod frame;
+pub mod gre;
 pub mod hash;
 pub mod ip_table;
+pub mod packet;
 pub mod params;
+pub mod pipeline;
 pub mod score;
 pub mod select;
+pub mod timestamp;
