@@ -82,6 +82,7 @@ impl Pipeline {
         }
     }
 
+    #[inline]
     fn towards_server(&mut self, segment: &Segment, now: u32) -> Decision {
         let (ip, flags) = (&segment.ip, segment.tcp.flags);
         if !self.config.service.has(ip.destination) {
@@ -105,6 +106,7 @@ impl Pipeline {
     }
 
     /// A SYN: the server, which gets one task more, or nothing if there is no choice.
+    #[inline]
     fn new_flow(&mut self, segment: &Segment, now: u32) -> Option<(u8, Route)> {
         let hash = flow_hash(segment)?;
         let (id0, id1, route) = match segment.tcp.timestamps {
@@ -140,6 +142,7 @@ impl Pipeline {
         self.tables.ip(segment.ip.destination).by_hash(flow_hash(segment)?.first)
     }
 
+    #[inline]
     fn towards_client(&mut self, outer: &Ip, report: Report, inner: &Segment, now: u32) -> Decision {
         if !self.config.tunnel.has(outer.destination) {
             return Decision::Drop(DropReason::NotOurs);
