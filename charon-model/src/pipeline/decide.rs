@@ -125,6 +125,7 @@ impl Pipeline {
             }
         };
         let (answer, _) = self.tables.scores.apply(Request::get_index(id0, id1, now));
+        self.tables.in_flight.assigned(answer.id);
         Some((answer.id, route))
     }
 
@@ -161,7 +162,8 @@ impl Pipeline {
             return Decision::Drop(DropReason::Ttl);
         }
         let widths = self.tables.scores.widths();
-        let (g, v) = (report.tasks().min(widths.tasks_max()), report.velocity().min(widths.v_max()));
+        let g = self.tables.in_flight.reported(report.id(), report.tasks());
+        let v = report.velocity().min(widths.v_max());
         let _ = self.tables.scores.apply(Request::update(report.id(), g, v, now));
         Decision::ToClient { id: report.id() }
     }

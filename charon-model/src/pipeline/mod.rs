@@ -76,7 +76,7 @@ impl Pipeline {
     pub fn new(params: &Params, config: Config) -> Result<Self, PipelineError> {
         config.check()?;
         let codec = Codec::new(config.layout, params.id_bits())?;
-        Ok(Self { config, codec, tables: Tables::new(params)?, counters: Counters::default() })
+        Ok(Self { config, codec, tables: Tables::new(params, config.feedback)?, counters: Counters::default() })
     }
 
     /// Handles one frame at a tick. The frame is changed only if it is forwarded; it begins with Ethernet's header and ends
