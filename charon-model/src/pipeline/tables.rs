@@ -42,7 +42,7 @@ impl Tables {
     }
 
     /// Removes a server: its flows go to others, which reset them, and its share of the fallback is dealt out anew. Take its
-    /// weight away first, and wait for its flows to end.
+    /// weight away first, and wait for its flows to end; who gives its id away earlier sends them to the new server.
     ///
     /// # Errors
     /// [`IpTableError::UnknownId`], [`IpTableError::Vacant`] if it has no address of either family.
