@@ -130,6 +130,7 @@ impl Report {
 ///
 /// # Errors
 /// Every other header, with the first reason in the order truncated flags, flags, truncated rest, protocol.
+#[inline]
 pub fn parse(bytes: &[u8]) -> Result<(Report, Payload), GreError> {
     let (start, rest) = bytes.split_first_chunk::<4>().ok_or(GreError::Truncated { needed: 4, left: bytes.len() })?;
     let flags = u16::from_be_bytes([start[0], start[1]]);
@@ -180,6 +181,7 @@ pub const fn encode_velocity(v: u32) -> u16 {
 
 /// The value of the low 12 bits of `code`, in 2⁻²⁸ tasks per tick.
 #[must_use]
+#[inline]
 pub const fn decode_velocity(code: u16) -> u32 {
     let (exponent, mantissa) = (code >> 7 & 31, (code & 127) as u32);
     match exponent {
