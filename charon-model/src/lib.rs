@@ -19,4 +19,6 @@ pub mod params;
 pub mod pipeline;
 pub mod score;
 pub mod select;
+#[cfg(feature = "test-util")]
+pub mod simulate;
 pub mod timestamp;
