@@ -31,11 +31,23 @@ pub enum Design {
     Fsm,
     /// `dip_reg_score`, one operation per clock, nine clocks of latency.
     Pipe,
+    /// Two candidates for two hashes, in proportion to weights; three clocks.
+    AliasTable,
+    /// From an id to where its packets go; one clock.
+    IpTable,
+    /// The tick.
+    TimestampGen,
+    /// The id in an echoed timestamp; wires.
+    ServerIdExtract,
 }
 
 impl Design {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Fsm, Self::Pipe];
+    pub const ALL: [Self; 6] =
+        [Self::Fsm, Self::Pipe, Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract];
+
+    /// The implementations of `dip_reg_score`.
+    pub const SCORE: [Self; 2] = [Self::Fsm, Self::Pipe];
 
     /// The name of the top module.
     #[must_use]
@@ -43,6 +55,10 @@ impl Design {
         match self {
             Self::Fsm => "dip_reg_score_fsm",
             Self::Pipe => "dip_reg_score_pipe",
+            Self::AliasTable => "alias_table",
+            Self::IpTable => "ip_table",
+            Self::TimestampGen => "timestamp_gen",
+            Self::ServerIdExtract => "server_id_extract",
         }
     }
 
@@ -61,24 +77,33 @@ impl Design {
                 file!("rtl/score_loop.v"),
                 file!("rtl/dip_reg_score_pipe.v"),
             ],
+            Self::AliasTable => &[PARAMETERS, BRAM, file!("rtl/alias_table.v")],
+            Self::IpTable => &[PARAMETERS, BRAM, file!("rtl/ip_table.v")],
+            Self::TimestampGen => &[PARAMETERS, file!("rtl/timestamp_gen.v")],
+            Self::ServerIdExtract => &[PARAMETERS, file!("rtl/server_id_extract.v")],
         }
     }
 
-    /// The netlist that Yosys made of the module with 16 servers, in BTOR2.
+    /// The netlist that Yosys made of the module with the paper's parameters (16 servers), in BTOR2.
     #[must_use]
     pub const fn netlist(self) -> File {
         match self {
             Self::Fsm => file!("netlist/dip_reg_score_fsm_16.btor2"),
             Self::Pipe => file!("netlist/dip_reg_score_pipe_16.btor2"),
+            Self::AliasTable => file!("netlist/alias_table.btor2"),
+            Self::IpTable => file!("netlist/ip_table.btor2"),
+            Self::TimestampGen => file!("netlist/timestamp_gen.btor2"),
+            Self::ServerIdExtract => file!("netlist/server_id_extract.btor2"),
         }
     }
 
-    /// The same with 256 servers.
+    /// The same with 256 servers, where there is one.
     #[must_use]
-    pub const fn netlist_256(self) -> File {
+    pub const fn netlist_256(self) -> Option<File> {
         match self {
-            Self::Fsm => file!("netlist/dip_reg_score_fsm_256.btor2"),
-            Self::Pipe => file!("netlist/dip_reg_score_pipe_256.btor2"),
+            Self::Fsm => Some(file!("netlist/dip_reg_score_fsm_256.btor2")),
+            Self::Pipe => Some(file!("netlist/dip_reg_score_pipe_256.btor2")),
+            _ => None,
         }
     }
 

@@ -15,14 +15,21 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Each in several sizes, and with planted faults.
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
-# Small ones, with their parameters, on which the interpreter is compared with a simulator.
-SMALL = [
-    ("operators", {}),
-    ("sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
-    ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
-    ("row_memory", {"ROWS": 5, "WIDTH": 66}),
+# One netlist each: file, module, parameters. The last four are there to compare the interpreter with a simulator.
+OTHERS = [
+    ("alias_table", "alias_table", {"SERVERS": 16}),
+    ("alias_table_5", "alias_table", {"SERVERS": 5}),
+    ("ip_table", "ip_table", {"SERVERS": 16, "ROW_BITS": 96}),
+    ("timestamp_gen", "timestamp_gen", {}),
+    ("server_id_extract", "server_id_extract", {"LOW_BITS": 1}),
+    ("server_id_extract_high", "server_id_extract", {"LOW_BITS": 0}),
+    ("operators", "operators", {}),
+    ("sync_fifo", "sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
+    ("charon_bram", "charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
+    ("row_memory", "row_memory", {"ROWS": 5, "WIDTH": 66}),
 ]
 YOSYS = "0.70"
 
@@ -49,8 +56,8 @@ def main():
             write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
         faulty = with_faults(sources, top)
         write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
-    for top, parameters in SMALL:
-        write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
+    for name, top, parameters in OTHERS:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"))
 
 
 def read_sources():
