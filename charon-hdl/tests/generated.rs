@@ -1,0 +1,56 @@
+//! What is written by a program is what the program writes.
+
+#![allow(clippy::unwrap_used, clippy::std_instead_of_core, reason = "tests")]
+
+use charon_hdl::{Design, macros};
+use charon_model::params::{Params, RawParams};
+
+/// The header of the parameters agrees with the model's. If not: `cargo run -p charon-hdl --example params`, as it says.
+#[test]
+fn the_parameters_are_those_of_the_model() {
+    let params = Params::new(RawParams::paper()).unwrap();
+    for design in Design::ALL {
+        let header = design.files()[0];
+        assert_eq!((header.name(), header.text), ("charon_params.vh", macros(&params).as_str()));
+    }
+}
+
+/// Every file of `rtl/` belongs to a design, and opens with a comment; every module switches implicit nets off; a bundle
+/// defines every module it uses, before its use, and includes nothing.
+#[test]
+fn files_and_bundles_are_complete() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rtl");
+    let mut unused: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for design in Design::ALL {
+        let bundle = design.bundle();
+        assert!(!bundle.contains("`include"));
+        for file in design.files() {
+            unused.retain(|name| name != file.name());
+            assert!(file.text.starts_with("// "), "{} has no header", file.path);
+            let Some(module) = file.name().strip_suffix(".v") else { continue };
+            assert_eq!(file.text.matches("\nmodule ").count(), 1, "{}", file.path);
+            assert!(file.text.contains(&format!("\nmodule {module} ")), "{}", file.path);
+            assert!(file.text.contains("\n`default_nettype none\n"), "{}", file.path);
+            let definition = bundle.find(&format!("\nmodule {module} ")).unwrap();
+            let first_use = bundle.find(&format!("\n    {module} #("));
+            assert!(first_use.is_none_or(|at| at > definition), "{module} is used before it is defined");
+        }
+    }
+    assert_eq!(unused, [""; 0], "files that no design needs");
+}
+
+/// Every port and parameter says what it is, on its line or on the line before.
+#[test]
+fn every_port_and_parameter_is_documented() {
+    for file in Design::ALL.iter().flat_map(|design| design.files()).filter(|file| file.name().ends_with(".v")) {
+        let header = file.text.split("\n);\n").next().unwrap();
+        let mut before = "";
+        for line in header.lines() {
+            let declares = ["parameter ", "input ", "output "].iter().any(|word| line.trim_start().starts_with(word));
+            let documented = line.contains("// ") || before.trim_start().starts_with("// ");
+            assert!(!declares || documented, "{}: {line}", file.path);
+            before = line;
+        }
+    }
+}

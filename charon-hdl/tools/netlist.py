@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes the netlists of netlist/ from the RTL, with Yosys (`pip install pyosys==0.70`).
+
+usage: netlist.py [DIRECTORY]     the default is netlist/ beside this script's folder
+
+The files are byte for byte the same whenever the RTL is: source positions and generated names are cut off, and the version
+of Yosys is pinned.
+For every design there is the netlist of each size, and one with the faults of tools/faults.txt built in: every expression
+named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that nothing writes.
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Each in several sizes, and with planted faults.
+DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
+SIZES = [16, 256]
+# One netlist each: file, module, parameters. The last four are there to compare the interpreter with a simulator.
+OTHERS = [
+    ("alias_table", "alias_table", {"SERVERS": 16}),
+    ("alias_table_5", "alias_table", {"SERVERS": 5}),
+    ("ip_table", "ip_table", {"SERVERS": 16, "ROW_BITS": 96}),
+    ("timestamp_gen", "timestamp_gen", {}),
+    ("server_id_extract", "server_id_extract", {"LOW_BITS": 1}),
+    ("server_id_extract_high", "server_id_extract", {"LOW_BITS": 0}),
+    ("operators", "operators", {}),
+    ("sync_fifo", "sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
+    ("charon_bram", "charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
+    ("row_memory", "row_memory", {"ROWS": 5, "WIDTH": 66}),
+]
+YOSYS = "0.70"
+
+# From modules to words: no hierarchy, one clock that is implied, read ports without registers, flip-flops without resets
+# and enables, nothing undefined, no wire kept for its name.
+PASSES = """
+prep -flatten -top {top}
+async2sync
+memory_nordff
+opt -full
+dffunmap
+setundef -undriven -zero
+opt_clean -purge
+write_btor {out}
+"""
+
+
+def main():
+    out = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "netlist")
+    os.makedirs(out, exist_ok=True)
+    sources = read_sources()
+    for top in DESIGNS:
+        for size in SIZES:
+            write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
+        faulty = with_faults(sources, top)
+        write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
+    for name, top, parameters in OTHERS:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"))
+
+
+def read_sources():
+    rtl = os.path.join(ROOT, "rtl")
+    paths = [os.path.join(rtl, name) for name in sorted(os.listdir(rtl))] + [os.path.join(ROOT, "tests", "operators.v")]
+    return {os.path.basename(path): open(path).read() for path in paths}
+
+
+def write_netlist(sources, top, parameters, out):
+    from pyosys import libyosys
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in sources.items():
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+        modules = [os.path.join(folder, name) for name in sources if name.endswith(".v")]
+        raw = os.path.join(folder, "raw.btor2")
+        design = libyosys.Design()
+        libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
+        for name, value in parameters.items():
+            libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
+        for line in PASSES.format(top=top, out=raw).split("\n"):
+            if line:
+                libyosys.run_pass(line, design)
+        lines = open(raw).read().splitlines()
+    if f"Yosys {YOSYS} " not in lines[0]:
+        sys.exit(f"error: netlists are made with Yosys {YOSYS}, this is another: {lines[0]}")
+    with open(out, "w") as file:
+        values = "".join(f", {name} = {value}" for name, value in parameters.items())
+        file.write(f"; {top}{values}: written by tools/netlist.py with Yosys {YOSYS}; do not edit.\n")
+        for line in lines[1:]:
+            # Names of Yosys's own hold positions and counters.
+            line = " ".join(word for word in line.split(";")[0].split() if "$" not in word)
+            if line:
+                file.write(line + "\n")
+
+
+def with_faults(sources, top):
+    sources = dict(sources)
+    for number, _, design, name, pattern, wrong in read_faults():
+        if design != top:
+            continue
+        match = re.fullmatch(r"(.*)<<(.*)>>(.*)", pattern)
+        before, right, after = match.groups()
+        text = sources[name]
+        if text.count(before + right + after) != 1:
+            sys.exit(f"error: fault {number}: {before + right + after!r} is not in {name} exactly once")
+        both = f"{before}(planted == {number} ? ({wrong}) : ({right})){after}"
+        text = text.replace(before + right + after, both)
+        if "wire [7:0] planted;" not in text:
+            text = text.replace("\n);\n", "\n);\n    (* anyconst *) wire [7:0] planted;\n", 1)
+        sources[name] = text
+    return sources
+
+
+def read_faults():
+    faults = []
+    with open(os.path.join(ROOT, "tools", "faults.txt")) as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                faults.append([field.strip() for field in line.split(" @ ")])
+    return faults
+
+
+main()
