@@ -48,6 +48,7 @@ pub enum Remap {
 /// them ([`Interner`](crate::Interner), whose hash is a keyed SipHash) and use the dense table; this one is for ids that
 /// the host assigned but did not make dense.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Table {
     /// One byte per id up to the largest met. The fastest.
     #[default]
