@@ -21,8 +21,8 @@ pub struct Config {
     /// How [`Fusion`](crate::Fusion) keeps who owns what. Other schedulers keep the dense table.
     pub table: Table,
     /// The most entries of [`Fusion`](crate::Fusion)'s log of assignments, which answers
-    /// [`owner_at`](crate::Fusion::owner_at): a transaction, a moved key, an eviction and a batch are an entry each, of
-    /// about five bytes. 0, the default, keeps no log.
+    /// [`owner_at`](crate::Fusion::owner_at): a transaction, a moved key, an eviction and a batch are an entry each; eight
+    /// bytes, at most 24, and as much again in spare room. 0, the default, keeps no log.
     pub history: u32,
     /// P, the owners before the first batch.
     pub partition: Box<dyn Partition>,
