@@ -54,7 +54,7 @@ pub enum Table {
     #[default]
     Dense,
     /// Only the keys that are away from home, those of the batch at hand, and some that have come home and are not swept out
-    /// yet: 24 to 48 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
+    /// yet: 12 to 24 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
     Sparse {
         /// Picks the hash function.
         seed: u64,
@@ -65,7 +65,7 @@ pub enum Table {
     /// transaction, then in the order of its keys; under [`Remap::All`], a read is a move). They are rows of
     /// [`Plan::evictions`](crate::Plan::evictions): each costs one transfer at the end of the batch, and probably a remote
     /// read later. Which keys go is a function of the batches alone; but it *is* a decision, so all workers of a node
-    /// must have the same bound. Memory: at most about 180 bytes per key of the bound and 150 per key of the largest batch.
+    /// must have the same bound. Memory: at most about 120 bytes per key of the bound and 90 per key of the largest batch.
     Bounded {
         /// Picks the hash function.
         seed: u64,

@@ -4,7 +4,7 @@
 //! writes; and its home, for later. Each key of a batch is looked up once; from there on its slot is its id, and the pass
 //! over the batch is the same as with dense ids. Slots do not move during a batch: the table makes room before it, and forgets
 //! keys that are home again after it. It does so at once if there is a bound, so that the keys in it are those away from
-//! home; and else when it is a quarter full, before it grows.
+//! home; and else when it is half full, before it grows.
 //!
 //! Slots decide nothing: where a key stands depends on the multiplier, its owner does not.
 
@@ -17,8 +17,8 @@ use crate::partition::mix;
 use crate::plan::Eviction;
 use crate::{Partition, ScheduleError};
 
-/// One slot in so many is in use at most: few keys then stand elsewhere than where they want to.
-const ROOM: usize = 4;
+/// One slot in so many is in use at most. More room would spare probes, and cost more in cache than it spares.
+const ROOM: usize = 2;
 const MIN_SLOTS: usize = 64;
 /// Look-ups under way at once.
 const CHUNK: usize = 32;
