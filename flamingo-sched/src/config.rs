@@ -21,8 +21,8 @@ pub struct Config {
     /// How [`Fusion`](crate::Fusion) keeps who owns what. Other schedulers keep the dense table.
     pub table: Table,
     /// The most entries of [`Fusion`](crate::Fusion)'s log of assignments, which answers
-    /// [`owner_at`](crate::Fusion::owner_at): a transaction, a moved key, an eviction and a batch are an entry each, of
-    /// about five bytes. 0, the default, keeps no log.
+    /// [`owner_at`](crate::Fusion::owner_at): a transaction, a moved key, an eviction and a batch are an entry each; eight
+    /// bytes, at most 24, and as much again in spare room. 0, the default, keeps no log.
     pub history: u32,
     /// P, the owners before the first batch.
     pub partition: Box<dyn Partition>,
@@ -48,12 +48,13 @@ pub enum Remap {
 /// them ([`Interner`](crate::Interner), whose hash is a keyed SipHash) and use the dense table; this one is for ids that
 /// the host assigned but did not make dense.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Table {
     /// One byte per id up to the largest met. The fastest.
     #[default]
     Dense,
     /// Only the keys that are away from home, those of the batch at hand, and some that have come home and are not swept out
-    /// yet: 24 to 48 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
+    /// yet: 12 to 24 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
     Sparse {
         /// Picks the hash function.
         seed: u64,
@@ -64,7 +65,7 @@ pub enum Table {
     /// transaction, then in the order of its keys; under [`Remap::All`], a read is a move). They are rows of
     /// [`Plan::evictions`](crate::Plan::evictions): each costs one transfer at the end of the batch, and probably a remote
     /// read later. Which keys go is a function of the batches alone; but it *is* a decision, so all workers of a node
-    /// must have the same bound. Memory: at most about 180 bytes per key of the bound and 150 per key of the largest batch.
+    /// must have the same bound. Memory: at most about 120 bytes per key of the bound and 90 per key of the largest batch.
     Bounded {
         /// Picks the hash function.
         seed: u64,

@@ -11,7 +11,7 @@ mod support;
 use flamingo_sched::workload::{KeySets, Reading, SplitMix64, Width};
 use flamingo_sched::{
     Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent, ModuloPartition, Plan,
-    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Table, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -47,6 +47,10 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
             fusion(Config::new(20, ModuloPartition::new(20).unwrap()).eps(Ratio::new(1, 3).unwrap())),
         ),
         ("fusion/m256/range/1:10".into(), fusion(Config::new(256, range(256)))),
+        ("fusion/m8/hash/1:10/bounded".into(), {
+            let table = Table::Bounded { seed: 3, keys: 200 };
+            fusion(Config::new(8, HashPartition::new(8).unwrap()).table(table))
+        }),
         ("static-home/m8/range".into(), home(Config::new(8, range(8)))),
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
         ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),

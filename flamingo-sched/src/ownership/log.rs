@@ -10,7 +10,8 @@
 //!    sent k home at the end of a batch: the worker that it left.
 //! 3. Else nothing has moved k since: its owner now.
 //!
-//! *Cost.* The moved keys from batch b on; about 5 bytes per moved key and per transaction held.
+//! *Cost.* The moved keys from batch b on; eight bytes per moved key and per transaction held, and as
+//! much again in spare room.
 
 use alloc::collections::VecDeque;
 

@@ -13,6 +13,7 @@ use core::fmt;
 
 use crate::{Config, Partition, Plan, Remap, ScheduleError, Table, TxnBatch};
 
+mod index;
 mod log;
 mod overlay;
 mod recency;

@@ -1,25 +1,24 @@
 //! The sparse table of ownership: the paper's overlay over the base partition, as open addressing.
 //!
 //! A slot is six bytes in three arrays: the key, which look-ups read; its owner, which the pass over the batch reads and
-//! writes; and its home, for later. Each key of a batch is looked up once; from there on its slot is its id, and the pass over the
-//! batch is the same as with dense ids. Slots do not move during a batch: the table makes room before it, and forgets
+//! writes; and its home, for later. Each key of a batch is looked up once; from there on its slot is its id, and the pass
+//! over the batch is the same as with dense ids. Slots do not move during a batch: the table makes room before it, and forgets
 //! keys that are home again after it. It does so at once if there is a bound, so that the keys in it are those away from
-//! home; and else when it is a quarter full, before it grows.
+//! home; and else when it is half full, before it grows.
 //!
 //! Slots decide nothing: where a key stands depends on the multiplier, its owner does not.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::index::{EMPTY, Index};
 use super::recency::Recency;
 use crate::partition::mix;
 use crate::plan::Eviction;
 use crate::{Partition, ScheduleError};
 
-/// No key: the one id that the table does not take.
-const EMPTY: u32 = u32::MAX;
-/// One slot in so many is in use at most: few keys then stand elsewhere than where they want to.
-const ROOM: usize = 4;
+/// One slot in so many is in use at most. More room would spare probes, and cost more in cache than it spares.
+const ROOM: usize = 2;
 const MIN_SLOTS: usize = 64;
 /// Look-ups under way at once.
 const CHUNK: usize = 32;
@@ -37,14 +36,6 @@ pub(crate) struct Overlay {
     /// The keys of the batch at hand that are home after it, if there is a bound.
     returned: Vec<u32>,
     recency: Option<Recency>,
-}
-
-/// Which key stands where.
-struct Index {
-    /// Keys, or `EMPTY`. Their number is a power of two.
-    slots: Vec<u32>,
-    /// Of a multiply-shift hash: odd, and the node's secret.
-    multiplier: u64,
 }
 
 impl Overlay {
@@ -264,7 +255,8 @@ impl Overlay {
         }
     }
 
-    /// Forgets every key that is home. A key that a gap pulls across the end of the table may be missed; it stays.
+    /// Forgets every key that is home. A gap is closed from behind it, if need be from beyond the end, where only keys are
+    /// left that are away; so no key slips past.
     fn sweep(&mut self) {
         for slot in 0..self.owners.len() {
             while self.index.slots[slot] != EMPTY && self.is_home(slot) {
@@ -305,104 +297,5 @@ impl Overlay {
     }
 }
 
-impl Index {
-    /// The slot of a key, or the empty one in which it would stand.
-    fn find(&self, key: u32) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut at = self.first(key);
-        loop {
-            if self.slots[at] == EMPTY {
-                return Err(at);
-            }
-            if self.slots[at] == key {
-                return Ok(at);
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    /// Where a key would like to stand: the high bits of a product.
-    fn first(&self, key: u32) -> usize {
-        let bits = self.slots.len().trailing_zeros();
-        ((u64::from(key) + 1).wrapping_mul(self.multiplier) >> (u64::BITS - bits)) as usize
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::collections::BTreeMap;
-    use proptest::prelude::*;
-
-    fn overlay(multiplier: u64, bound: Option<u32>) -> Overlay {
-        let mut overlay = Overlay::new(0, bound);
-        overlay.index.multiplier = multiplier;
-        overlay
-    }
-
-    proptest! {
-        /// Keys that come and go are found as in a map, also when all of them want the same slot or the last ones, when
-        /// gaps close across the end of the table, and when it grows.
-        #[test]
-        fn the_table_is_a_map(
-            multiplier in prop_oneof![Just(1), Just(u64::MAX), any::<u64>().prop_map(|seed| seed | 1)],
-            bound in prop_oneof![Just(None), Just(Some(1000))],
-            steps in prop::collection::vec((0u32..60, 0u8..3, any::<bool>()), 0..300),
-        ) {
-            let (mut overlay, mut map) = (overlay(multiplier, bound), BTreeMap::new());
-            for (key, owner, stays) in steps {
-                if stays {
-                    prop_assert_eq!(overlay.insert(key, 9, owner), !map.contains_key(&key));
-                    map.entry(key).or_insert(owner);
-                } else if map.remove(&key).is_some() {
-                    let slot = overlay.index.find(key).unwrap();
-                    overlay.vacate(slot);
-                }
-                prop_assert_eq!(overlay.used, map.len());
-                for key in 0..60 {
-                    prop_assert_eq!(overlay.owner(key), map.get(&key).copied());
-                }
-            }
-        }
-    }
-
-    /// Without a bound, a full table first forgets what is home, and grows only for what is away.
-    #[test]
-    fn the_table_sweeps_before_it_grows() {
-        let mut overlay = overlay(mix(7) | 1, None);
-        for batch in 0..1000u32 {
-            let keys: Vec<_> = (batch * 20..batch * 20 + 20).collect();
-            overlay.resolve(&keys, &|_| 5, 8).unwrap();
-            // Of each batch, one key leaves and the one of the previous batch comes back.
-            let (ids, owners) = overlay.table();
-            owners[ids[0] as usize] = 6;
-            if batch > 0 {
-                overlay.resolve(&[(batch - 1) * 20], &|_| 5, 8).unwrap();
-                let (ids, owners) = overlay.table();
-                owners[ids[0] as usize] = 5;
-            }
-            assert_eq!(overlay.away(), 1);
-        }
-        assert!(overlay.owners.len() <= 256, "{} slots", overlay.owners.len());
-    }
-
-    /// A key that moves over and over leaves no more than a bounded trail in the queue.
-    #[test]
-    fn the_queue_is_swept() {
-        let mut overlay = overlay(mix(7) | 1, Some(4));
-        let mut evictions = Vec::new();
-        for batch in 0..1000u32 {
-            let keys = [batch % 3, 40 + batch % 2];
-            overlay.resolve(&keys, &|_| 5, 8).unwrap();
-            let (ids, owners) = overlay.table();
-            for &id in ids {
-                owners[id as usize] = 6;
-            }
-            overlay.settle(&keys, 0..2, &mut evictions);
-            assert!(overlay.used <= 4);
-        }
-        let queued = overlay.recency.as_ref().map_or(0, |recency| recency.queue().count());
-        assert!((4..=130).contains(&queued), "{queued} entries");
-        assert!(evictions.len() > 100);
-    }
-}
+mod tests;
