@@ -5,6 +5,10 @@ use alloc::vec::Vec;
 use crate::TxnBatch;
 use crate::partition::mix;
 
+mod payments;
+
+pub use payments::Payments;
+
 /// The splitmix64 generator: tiny, fast, the same for ever. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -78,6 +82,9 @@ pub struct KeySets {
     width: Width,
     overlap_percent: u32,
     accounts: u32,
+    /// New keys come with this chance in a hundred from the first `hot_accounts`.
+    hot_percent: u32,
+    hot_accounts: u32,
     /// The last keys seen; a ring once full.
     recent: Vec<u32>,
     oldest: usize,
@@ -97,10 +104,19 @@ impl KeySets {
             width,
             overlap_percent,
             accounts: Self::ACCOUNTS,
+            hot_percent: 0,
+            hot_accounts: 0,
             recent: Vec::new(),
             oldest: 0,
             drawn: Vec::new(),
         }
+    }
+
+    /// The same with a hot shard: `percent` of a hundred new keys come from the first `accounts`, the rest from all others.
+    #[must_use]
+    pub fn hot(mut self, percent: u32, accounts: u32) -> Self {
+        (self.hot_percent, self.hot_accounts) = (percent, accounts.min(self.accounts));
+        self
     }
 
     /// Replaces the content of `batch` by the next `transactions`.
@@ -123,8 +139,12 @@ impl KeySets {
     fn key(&mut self) -> u32 {
         if self.random.percent(self.overlap_percent) && !self.recent.is_empty() {
             self.recent[self.random.below(self.recent.len() as u32) as usize]
-        } else {
+        } else if self.hot_accounts == 0 {
             self.random.below(self.accounts)
+        } else if self.random.percent(self.hot_percent) {
+            self.random.below(self.hot_accounts)
+        } else {
+            self.hot_accounts + self.random.below(self.accounts - self.hot_accounts)
         }
     }
 
