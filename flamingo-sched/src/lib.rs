@@ -14,6 +14,8 @@ mod interner;
 mod look_present;
 mod ownership;
 mod partition;
+#[cfg(feature = "test-util")]
+pub mod pipeline;
 mod place;
 mod plan;
 mod prefix_fusion;

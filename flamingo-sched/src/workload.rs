@@ -5,6 +5,10 @@ use alloc::vec::Vec;
 use crate::TxnBatch;
 use crate::partition::mix;
 
+mod payments;
+
+pub use payments::Payments;
+
 /// The splitmix64 generator: tiny, fast, the same for ever. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -83,6 +87,9 @@ pub struct KeySets {
     accounts: u32,
     reading: Reading,
     scattered: bool,
+    /// New keys come with this chance in a hundred from the first `hot_accounts`.
+    hot_percent: u32,
+    hot_accounts: u32,
     /// The last keys seen; a ring once full.
     recent: Vec<u32>,
     oldest: usize,
@@ -122,6 +129,8 @@ impl KeySets {
             accounts: Self::ACCOUNTS,
             reading: Reading::Replaced,
             scattered: false,
+            hot_percent: 0,
+            hot_accounts: 0,
             recent: Vec::new(),
             oldest: 0,
             drawn: Vec::new(),
@@ -140,6 +149,13 @@ impl KeySets {
     #[must_use]
     pub const fn scattered(mut self) -> Self {
         self.scattered = true;
+        self
+    }
+
+    /// The same with a hot shard: `percent` of a hundred new keys come from the first `accounts`, the rest from all others.
+    #[must_use]
+    pub fn hot(mut self, percent: u32, accounts: u32) -> Self {
+        (self.hot_percent, self.hot_accounts) = (percent, accounts.min(self.accounts - 1));
         self
     }
 
@@ -162,7 +178,7 @@ impl KeySets {
         self.seen.clear();
         let mut repeated = false;
         while self.drawn.len() < keys {
-            let key = if repeated && replaces { self.random.below(self.accounts) } else { self.key() };
+            let key = if repeated && replaces { self.fresh() } else { self.key() };
             repeated = self.drawn.contains(&key);
             if !repeated || self.reading == Reading::Replaced {
                 self.seen.push(key);
@@ -181,7 +197,17 @@ impl KeySets {
         if self.random.percent(self.overlap_percent) && !self.recent.is_empty() {
             self.recent[self.random.below(self.recent.len() as u32) as usize]
         } else {
+            self.fresh()
+        }
+    }
+
+    fn fresh(&mut self) -> u32 {
+        if self.hot_accounts == 0 {
             self.random.below(self.accounts)
+        } else if self.random.percent(self.hot_percent) {
+            self.random.below(self.hot_accounts)
+        } else {
+            self.hot_accounts + self.random.below(self.accounts - self.hot_accounts)
         }
     }
 

@@ -90,6 +90,12 @@ impl Plan {
         rows
     }
 
+    /// Whether a key that is only read moves to the master too.
+    #[cfg(feature = "test-util")]
+    pub(crate) const fn moves_reads(&self) -> bool {
+        matches!(self.moves, crate::place::Moves::ToMaster(crate::Remap::All))
+    }
+
     pub(super) fn clear_shared(&mut self) {
         let Shared { masters, ends, fetches, fetch_ends } = &mut self.shared;
         masters.clear();
