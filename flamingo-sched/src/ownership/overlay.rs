@@ -94,10 +94,10 @@ impl Overlay {
     /// Fills `ids`; keys that are not there claim a slot, which is noted in `news` and still lacks home and owner.
     ///
     /// Whether a key is known is a coin toss that no branch predictor wins, so it decides no branch: a key that stands, or
-    /// may stand, where it wants to is written there in either case. And the lines of a whole chunk are asked for before
-    /// the first is needed, so that a wrong guess never waits for memory.
+    /// may stand, where it wants to is written there in either case. And the lines of a whole chunk, also those of the
+    /// owners, are asked for before the first is needed, so that a wrong guess never waits for memory.
     fn find_or_claim(&mut self, keys: &[u32]) {
-        let Self { index, ids, news, .. } = self;
+        let Self { index, owners, ids, news, .. } = self;
         ids.clear();
         ids.resize(keys.len(), 0);
         if news.len() < keys.len() {
@@ -109,7 +109,7 @@ impl Overlay {
             for (&key, id) in keys.iter().zip(ids.iter_mut()) {
                 let at = index.first(key);
                 *id = at as u32;
-                touched |= index.slots[at];
+                touched |= index.slots[at] | u32::from(owners[at]);
             }
             core::hint::black_box(touched);
             for (&key, id) in keys.iter().zip(ids.iter_mut()) {
