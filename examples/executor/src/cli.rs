@@ -33,6 +33,9 @@ pub enum Command {
 
 #[derive(Args, Debug)]
 pub struct DemoArgs {
+    /// How many of a hundred new keys come from the first of eight shards; 12 is almost even.
+    #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub hot: u32,
     /// The seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -23,12 +23,13 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         let serial = serially(&batches);
         (batches, serial)
     });
+    let workload = if args.hot == 90 { "hot-shard".to_owned() } else { format!("hot{}", args.hot) };
     let mut rows = Vec::new();
     let mut lines = Vec::new();
     for kind in Kind::ALL {
         bar.set_message(kind.name());
         let count = if kind == Kind::PrescientNaive { NAIVE_BATCHES } else { BATCHES };
-        let found = measure::hot_shard(kind, args.seed, count)?;
+        let found = measure::hot_shard(kind, (args.hot, args.seed), count)?;
         let mut state = "reorders";
         for (batches, serial) in &checks {
             if check(kind, batches, serial)?.is_some() {
@@ -36,8 +37,8 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
             }
         }
         let name = kind.name();
-        rows.push(Row::new(format!("pipeline/{name}/hot-shard"), found.worth, "workers' worth"));
-        rows.push(Row::new(format!("remote_reads/{name}/hot-shard"), found.per_txn(found.remote_reads), "reads/txn"));
+        rows.push(Row::new(format!("pipeline/{name}/{workload}"), found.worth, "workers' worth"));
+        rows.push(Row::new(format!("remote_reads/{name}/{workload}"), found.per_txn(found.remote_reads), "reads/txn"));
         lines.push(format!(
             "{name:<22} {:>6.2} {:>10.3} {:>10.3} {:>9.2} {:>9.0}  {state}",
             found.worth,
@@ -53,8 +54,8 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "Eight workers, 90 % of the load on one of them; light key sets, overlap 0.4, batches of 1000, seed {}.",
-        args.seed
+        "Eight workers, {} % of the load on one; light key sets, overlap 0.4, batches of 1000, seed {}.",
+        args.hot, args.seed
     )?;
     writeln!(out, "A remote input is there two service times after it is ready.\n")?;
     writeln!(
@@ -72,7 +73,7 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         "state: two programs on threads that share nothing but messages, each worker with a scheduler of its own;"
     )?;
     writeln!(out, "       nodes of 8, 3 and 1 workers, different shardings; what reorders is refused by the type.")?;
-    write_json(args.json.as_deref(), "demo", &format!("hot-shard m=8 seed={}", args.seed), &rows)
+    write_json(args.json.as_deref(), "demo", &format!("{workload} m=8 seed={}", args.seed), &rows)
 }
 
 /// The state that nodes of different shapes reach, against serial execution. `None` for a scheduler that reorders.

@@ -85,10 +85,11 @@ pub fn drained(
     Ok(found)
 }
 
-/// `count` batches of 1000 of the hot-shard workload: light key sets, overlap 0.4, 90 % of new keys on one of eight shards.
-pub fn hot_shard(kind: Kind, seed: u64, count: u32) -> Result<Measured, Failure> {
+/// `count` batches of 1000 of the hot-shard workload: light key sets, overlap 0.4, `hot` of a hundred new keys on one of eight
+/// shards.
+pub fn hot_shard(kind: Kind, (hot, seed): (u32, u64), count: u32) -> Result<Measured, Failure> {
     const M: u16 = 8;
-    let mut workload = KeySets::new(seed, Width::Light, 40).hot(90, KeySets::ACCOUNTS / u32::from(M));
+    let mut workload = KeySets::new(seed, Width::Light, 40).hot(hot, KeySets::ACCOUNTS / u32::from(M));
     let partition = RangePartition::new(M, KeySets::ACCOUNTS)?;
     let mut rounds = 0..count;
     drained(kind, (M, partition), LATENCY, |batch| {

@@ -31,7 +31,7 @@ pub fn run(args: &TableArgs) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for (kind, scheme) in SCHEMES {
         bar.set_message(kind.name());
-        let found = measure::hot_shard(kind, args.seed, args.batches)?;
+        let found = measure::hot_shard(kind, (90, args.seed), args.batches)?;
         let moved = found.per_txn(found.remote_reads + found.returned);
         let hops = found.per_distributed(found.hops);
         let window = found.per_distributed(found.lock_windows) / measure::SERVICE as f64;

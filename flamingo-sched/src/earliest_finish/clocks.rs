@@ -22,6 +22,8 @@ pub(super) struct Clocks {
     local: Vec<u64>,
     /// The workers with a vote.
     voted: Vec<u8>,
+    /// By worker, for the transaction at hand: what is minimized.
+    ranks: Vec<u64>,
 }
 
 impl Clocks {
@@ -33,6 +35,7 @@ impl Clocks {
             votes: vec![0; workers],
             local: vec![0; workers],
             voted: Vec::with_capacity(workers),
+            ranks: vec![0; workers],
         }
     }
 
@@ -72,58 +75,58 @@ impl Clocks {
         }
     }
 
-    /// Steps 2 and 3. The loads sum to less than m · cap, so a worker is below it.
+    /// Steps 2 and 3: the choice, and when it would finish. The loads sum to less than m · cap, so a worker is below it.
+    ///
+    /// Two passes without a branch on what no predictor knows: the ranks of all workers and their minimum, then the
+    /// least loaded of those that have it.
     #[inline]
-    pub(super) fn best(&self, width: u32, weight: u64, loads: &[u64], cap: u64) -> Choice {
-        let arrivals = self.arrivals();
-        let service = self.service(weight);
-        let mut best: Option<((u64, u64), u8)> = None;
-        for ((worker, &load), &votes) in (0u8..=u8::MAX).zip(loads).zip(&self.votes) {
-            if load < cap {
-                let remote = u64::from(width - votes);
-                let finish = self.finish_at(usize::from(worker), arrivals.at(worker), service, remote);
-                let rank = (finish + u64::from(self.timing.lambda) * remote, load);
-                if best.is_none_or(|(least, _)| rank < least) {
-                    best = Some((rank, worker));
-                }
-            }
+    pub(super) fn best(&mut self, width: u32, weight: u64, loads: &[u64], cap: u64) -> (Choice, u64) {
+        let (arrivals, service) = (self.arrivals(), self.service(weight));
+        let (cost, lambda) = (u64::from(self.timing.cost), u64::from(self.timing.lambda));
+        let workers = self.clocks.len();
+        let (local, votes, loads) = (&self.local[..workers], &self.votes[..workers], &loads[..workers]);
+        let ranks = &mut self.ranks[..workers];
+        let mut least = u64::MAX;
+        for worker in 0..workers {
+            let remote = u64::from(width - votes[worker]);
+            let start = self.clocks[worker].max(local[worker]).max(arrivals.at(worker));
+            let finish = (start + service + cost * remote).min(HORIZON);
+            let rank = if loads[worker] < cap { finish + lambda * remote } else { u64::MAX };
+            least = least.min(rank);
+            ranks[worker] = rank;
         }
-        let worker = best.map_or(0, |(_, worker)| worker);
-        Choice { worker, votes: self.votes[usize::from(worker)] }
+        let mut best = (u64::MAX, 0);
+        for worker in 0..workers {
+            let load = if ranks[worker] == least { loads[worker] } else { u64::MAX };
+            best = if load < best.0 { (load, worker) } else { best };
+        }
+        let worker = best.1;
+        let remote = u64::from(width - votes[worker]);
+        (Choice { worker: worker as u8, votes: votes[worker] }, least - lambda * remote)
     }
 
     /// Step 4.
     #[inline]
-    pub(super) fn finish(&mut self, choice: Choice, width: u32, weight: u64, moved: &[u32]) {
-        let worker = usize::from(choice.worker);
-        let arrival = self.arrivals().at(choice.worker);
-        let remote = u64::from(width - choice.votes);
-        let finish = self.finish_at(worker, arrival, self.service(weight), remote);
-        self.clocks[worker] = finish;
+    pub(super) fn finish(&mut self, worker: u8, finish: u64, moved: &[u32]) {
+        self.clocks[usize::from(worker)] = finish;
         for &key in moved {
             self.ready[key as usize] = finish;
         }
     }
 
+    /// No longer than there is time: sums stay below 2⁶² + 2²⁴ + 2⁶² + 2 · 2²⁴ · 2³².
     fn service(&self, weight: u64) -> u64 {
         weight.saturating_mul(u64::from(self.timing.service)).min(HORIZON)
-    }
-
-    /// Below 2⁶² + 2²⁴ + 2⁶² + 2²⁴ · 2³² before the bound.
-    #[inline]
-    fn finish_at(&self, worker: usize, arrival: u64, service: u64, remote: u64) -> u64 {
-        let start = self.clocks[worker].max(self.local[worker]).max(arrival);
-        (start + service + u64::from(self.timing.cost) * remote).min(HORIZON)
     }
 
     /// The two owners whose keys arrive last elsewhere.
     #[inline]
     fn arrivals(&self) -> Arrivals {
-        let mut last = Arrivals { owner: None, first: 0, second: 0 };
+        let mut last = Arrivals { owner: usize::MAX, first: 0, second: 0 };
         for &owner in &self.voted {
             let arrival = self.local[usize::from(owner)] + u64::from(self.timing.latency);
-            if last.owner.is_none() || arrival > last.first {
-                last = Arrivals { owner: Some(owner), first: arrival, second: last.first };
+            if arrival > last.first {
+                last = Arrivals { owner: usize::from(owner), first: arrival, second: last.first };
             } else {
                 last.second = last.second.max(arrival);
             }
@@ -134,15 +137,15 @@ impl Clocks {
 
 /// When the last remote input arrives: at any worker but `owner` the first moment, at `owner` the second.
 struct Arrivals {
-    owner: Option<u8>,
+    owner: usize,
     first: u64,
     second: u64,
 }
 
 impl Arrivals {
     #[inline]
-    fn at(&self, worker: u8) -> u64 {
-        if self.owner == Some(worker) { self.second } else { self.first }
+    fn at(&self, worker: usize) -> u64 {
+        if self.owner == worker { self.second } else { self.first }
     }
 }
 

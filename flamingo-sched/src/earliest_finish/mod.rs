@@ -93,13 +93,13 @@ impl ExecScheduler for EarliestFinish {
         Ok(place_all(batch, owners, (workers, cap, Moves::ToMaster(remap)), plan, |txn, keys, owners| {
             let weight = batch.weight(txn);
             clocks.look(keys, owners);
-            let choice = clocks.best(keys.len() as u32, weight, loads, cap);
+            let (choice, finish) = clocks.best(keys.len() as u32, weight, loads, cap);
             loads[usize::from(choice.worker)] += weight;
             let moved = match remap {
                 Remap::All => keys,
                 Remap::Writes => batch.writes(txn),
             };
-            clocks.finish(choice, keys.len() as u32, weight, moved);
+            clocks.finish(choice.worker, finish, moved);
             choice
         }))
     }
