@@ -8,6 +8,10 @@
     reason = "tests"
 )]
 
+mod support {
+    pub(crate) mod tools;
+}
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,6 +28,7 @@ use charon_model::pipeline::{Addresses, Config, Decision, DropReason, NextHop, P
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use support::tools::{Simulation, have};
 
 /// From a packet to what becomes of it.
 const CLOCKS: usize = 14;
@@ -172,6 +177,8 @@ struct Top<'a> {
     machine: Machine<'a>,
     /// One per clock under way: what is to come out of it.
     waiting: VecDeque<Option<Expected>>,
+    /// All inputs and outputs of every clock, in the order of their names.
+    trace: Vec<[Vec<u128>; 2]>,
 }
 
 impl Top<'_> {
@@ -187,6 +194,10 @@ impl Top<'_> {
         }
         self.set(inputs);
         self.machine.settle();
+        let ports = self.netlist.inputs().filter(|(name, _)| *name != "clk_i");
+        let inputs = ports.map(|(_, signal)| self.machine.get(signal)).collect();
+        let outputs = self.netlist.outputs().map(|(_, signal)| self.machine.get(signal)).collect();
+        self.trace.push([inputs, outputs]);
         if self.waiting.len() == CLOCKS {
             let due = self.waiting.pop_front().unwrap();
             prop_assert_eq!(self.seen(), due);
@@ -246,18 +257,22 @@ fn run(
     periods: Vec<Period>,
     power_up: u64,
     seen: &mut Seen,
-) -> Result<(), TestCaseError> {
+) -> Result<Vec<[Vec<u128>; 2]>, TestCaseError> {
     let params = Params::new(RawParams::paper()).unwrap();
     let addresses = |address| Addresses { v4: Some(address), v6: None };
     let config = Config::new(addresses(SERVICE), addresses(TUNNEL), [2; 6], NextHop { port: 1, mac: [4; 6] });
     let mut pipeline = Pipeline::new(&params, config).unwrap();
-    let mut top = Top { netlist, machine: Machine::new(netlist, Fill::Pattern(power_up)), waiting: VecDeque::new() };
+    let mut top = Top {
+        netlist,
+        machine: Machine::new(netlist, Fill::Pattern(power_up)),
+        waiting: VecDeque::new(),
+        trace: Vec::new(),
+    };
     for (_, signal) in netlist.signals().filter(|(name, _)| name.ends_with("planted")) {
         top.machine.set(signal, planted.into());
     }
-    top.set(&[("rst_i", 1)]);
-    top.machine.settle();
-    top.machine.clock();
+    top.clock(&[("rst_i", 1)], None)?;
+    top.waiting.clear();
     top.set(&[("rst_i", 0)]);
     let mut now = power_up as u32;
     for Period { servers, weights, packets } in periods {
@@ -290,7 +305,8 @@ fn run(
             top.clock(&wires, Some(expected))?;
         }
     }
-    (0..=CLOCKS).try_for_each(|_| top.clock(&[], None))
+    (0..=CLOCKS).try_for_each(|_| top.clock(&[], None))?;
+    Ok(top.trace)
 }
 
 /// Every packet gets the server, the route and the row of `Pipeline::decide`, 14 clocks later, one packet per clock: SYNs by
@@ -302,7 +318,7 @@ fn packets_go_where_the_model_sends_them() {
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() });
     let result = runner.run(&(periods(), any::<u64>()), |(periods, power_up)| {
-        run(&netlist, 0, periods, power_up, &mut seen.borrow_mut())
+        run(&netlist, 0, periods, power_up, &mut seen.borrow_mut()).map(|_| ())
     });
     result.unwrap();
     println!("{seen:?}");
@@ -326,4 +342,50 @@ fn every_planted_fault_is_noticed() {
         });
         assert_eq!(found, fault != 0, "{fault}: {meaning}");
     }
+}
+
+/// Tier 1: Icarus Verilog sees of the bundle what the interpreter sees of the netlist, clock by clock, and knows every bit of
+/// a decision. SKIPPED where it is not installed.
+#[test]
+fn the_simulator_agrees() {
+    if !have("iverilog", "-V") {
+        return;
+    }
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
+    let mut runner =
+        TestRunner::new_with_rng(ProptestConfig::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let periods = (0..3).map(|_| periods().new_tree(&mut runner).unwrap().current().remove(0)).collect();
+    let trace = run(&netlist, 0, periods, 1, &mut Seen::new()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join("bundle.v");
+    std::fs::write(&bundle, Design::Top.bundle()).unwrap();
+    let inputs: Vec<_> = netlist.inputs().filter(|(name, _)| *name != "clk_i").collect();
+    let inputs: Vec<_> = inputs.into_iter().map(|(name, signal)| (name, signal.width())).collect();
+    let outputs: Vec<_> = netlist.outputs().map(|(name, signal)| (name, signal.width())).collect();
+    let simulation = Simulation {
+        top: "charon_top",
+        parameters: "",
+        clock: "clk_i",
+        inputs: &inputs,
+        outputs: &outputs,
+        sources: &[bundle],
+    };
+    let seen = simulation.run(trace.iter().map(|[inputs, _]| inputs.clone()));
+    assert_eq!(seen.len(), trace.len());
+    let at = |name: &str| outputs.iter().position(|(output, _)| *output == name).unwrap();
+    let (valid, forward) = (at("valid_o"), at("forward_o"));
+    let mut decisions = 0;
+    // Before the edge of the reset nothing is known.
+    for (clock, ([_, computed], seen)) in trace.iter().zip(&seen).enumerate().skip(1) {
+        let known = |port: usize| u128::from_str_radix(&seen[port], 2).ok();
+        assert_eq!(known(valid), Some(computed[valid]), "clock {clock}: {seen:?}");
+        if computed[valid] == 1 {
+            decisions += 1;
+            assert_eq!(known(forward), Some(computed[forward]), "clock {clock}: {seen:?}");
+        }
+        if computed[valid] == 1 && computed[forward] == 1 {
+            assert!((0..outputs.len()).all(|port| known(port) == Some(computed[port])), "clock {clock}: {seen:?}");
+        }
+    }
+    assert!(decisions > 50, "{decisions}");
 }
