@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p charon-model --example report -- [--json FILE] [--quick]`
 //!
-//! JSON: `{"schema":1,"crate","rows":[{"name","value","unit","goal","source"}…]}`. Times are minima of this machine, now.
+//! JSON: `{"schema":1,"crate","rows":[{"name","value","unit","goal","source"}…]}`. Counts and simulated times
+//! depend on the seeds only; other times are minima of this machine, now.
 
 #![allow(
     clippy::disallowed_types,
@@ -17,6 +18,8 @@ use clap::Parser;
 use serde_json::{Value, json};
 
 mod report {
+    pub(crate) mod flows;
+    pub(crate) mod picks;
     pub(crate) mod pipeline;
 }
 
@@ -42,6 +45,8 @@ struct Row {
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     let mut rows = Vec::new();
+    report::flows::rows(&mut rows, args.quick)?;
+    report::picks::rows(&mut rows, args.quick)?;
     report::pipeline::rows(&mut rows, args.quick)?;
     for row in &rows {
         let goal = row.goal.map_or_else(String::new, |goal| format!("{goal:.4}"));

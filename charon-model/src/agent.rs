@@ -8,9 +8,9 @@
 //! at which tasks happen to come: on a server with one queue and exponential tasks the two means are 1/(1−ρ) and
 //! 1/(μ(1−ρ)), and v is μ whatever the load ρ.
 //!
-//! *Deviations.* v is 0 while nothing has completed; the paper does not say. Averages are binary fractions, rounded down.
+//! *Deviations.* v is 0 while nothing has completed; the paper does not say. Averages are binary fractions, rounded.
 //!
-//! *Cost.* O(1), 24 bytes; one division per SYN-ACK.
+//! *Cost.* O(1), 32 bytes; two divisions per completion, one per SYN-ACK.
 
 use crate::params::Widths;
 
@@ -22,8 +22,9 @@ pub struct Agent {
     mean_active: u64,
     /// Of the completion times in ticks; the same.
     mean_ticks: u64,
+    /// The weight of the next sample is 1 / (`samples` + 1), and never less than 2^−`smoothing`.
+    samples: u32,
     smoothing: u8,
-    any: bool,
 }
 
 /// What a SYN-ACK carries.
@@ -52,11 +53,12 @@ impl Agent {
     /// The weight of a new sample is 2^−4.
     pub const SMOOTHING: u8 = 4;
 
-    /// Without flows. A new sample weighs 2^−`smoothing` in the averages; 16 is the most, larger values count as 16.
+    /// Without flows. A new sample weighs 2^−`smoothing` in the averages, and the first ones as much as each other: one very
+    /// short flow at the start must not make a server look fast for long. 16 is the most, larger values count as 16.
     #[must_use]
     pub const fn new(smoothing: u8) -> Self {
         let smoothing = if smoothing > 16 { 16 } else { smoothing };
-        Self { active: 0, mean_active: 0, mean_ticks: 0, smoothing, any: false }
+        Self { active: 0, mean_active: 0, mean_ticks: 0, samples: 0, smoothing }
     }
 
     /// A flow begins: with its SYN, so that the SYN-ACK's report has it in it.
@@ -75,12 +77,11 @@ impl Agent {
         // A flow shorter than a tick still took time.
         let ticks = if ticks == 0 { 1 } else { ticks };
         let (active, ticks) = ((self.active as u64) << FRACTION, (ticks as u64) << FRACTION);
-        if self.any {
-            self.mean_active = toward(self.mean_active, active, self.smoothing);
-            self.mean_ticks = toward(self.mean_ticks, ticks, self.smoothing);
-        } else {
-            (self.mean_active, self.mean_ticks, self.any) = (active, ticks, true);
+        if self.samples < 1 << self.smoothing {
+            self.samples += 1;
         }
+        self.mean_active = toward(self.mean_active, active, self.samples);
+        self.mean_ticks = toward(self.mean_ticks, ticks, self.samples);
         self.active -= 1;
         Ok(())
     }
@@ -107,7 +108,7 @@ impl Agent {
     #[must_use]
     pub fn report(&self, widths: Widths) -> Report {
         let g = u16::try_from(self.active).unwrap_or(u16::MAX).min(widths.tasks_max());
-        if !self.any {
+        if self.samples == 0 {
             return Report { g, v: 0 };
         }
         // At least 1 for any flow: `completed` sees to that, and `toward` keeps means between their samples.
@@ -116,9 +117,10 @@ impl Agent {
     }
 }
 
-/// A step of 2^−`smoothing` from the mean to a sample, rounded down.
-const fn toward(mean: u64, sample: u64, smoothing: u8) -> u64 {
-    if sample >= mean { mean + ((sample - mean) >> smoothing) } else { mean - ((mean - sample) >> smoothing) }
+/// A step of 1/`samples` from the mean to a sample, rounded towards the mean.
+const fn toward(mean: u64, sample: u64, samples: u32) -> u64 {
+    let samples = samples as u64;
+    if sample >= mean { mean + (sample - mean) / samples } else { mean - (mean - sample) / samples }
 }
 
 #[cfg(test)]
@@ -155,6 +157,19 @@ mod tests {
             let Report { g, v } = agent.report(full());
             assert_eq!((u32::from(g), v), (k, (1 << 28) / service), "{k} flows");
         }
+    }
+
+    /// The first samples count alike: 15 flows of 2,000 ticks outweigh a first one of 2.
+    #[test]
+    fn the_first_samples_count_alike() {
+        let mut agent = Agent::new(4);
+        agent.started();
+        for ticks in core::iter::once(2).chain(core::iter::repeat_n(2_000, 15)) {
+            agent.completed(ticks).unwrap();
+            agent.started();
+        }
+        let mean = (2 + 15 * 2_000) / 16;
+        assert!(agent.report(full()).v.abs_diff((1 << 28) / mean) < 100, "{:?}", agent.report(full()));
     }
 
     /// The averages follow a change: after a server became twice as fast, v does.

@@ -11,6 +11,7 @@ use charon_model::feedback::Feedback;
 use charon_model::frame::Frame;
 use charon_model::gre::Report;
 use charon_model::packet::{Flags, Packet};
+use charon_model::params::{Params, RawParams, RawWidths};
 use charon_model::pipeline::{
     Action, Addresses, Config, ConfigError, Decision, DropReason, NewFlows, Pipeline, PipelineError, PuntReason, Route,
 };
@@ -212,6 +213,20 @@ fn reports_overwrite_or_keep_what_is_in_flight() {
         let _ = forwarded(&mut pipeline, answer.wrapped(row(Family::V4, 5).address, Family::V4.tunnel(), report), 0);
         assert_eq!(pipeline.tables().scores.score(5, 0), Some(tasks << 28), "{feedback:?}");
     }
+}
+
+/// Narrower columns: what a report's key holds beyond them is held at their ends, not cut to its low bits.
+#[test]
+fn reports_are_held_at_the_ends_of_narrow_columns() {
+    let mut raw = RawParams::paper();
+    raw.widths = RawWidths::NARROW;
+    let mut pipeline = Pipeline::new(&Params::new(raw).unwrap(), config()).unwrap();
+    pipeline.tables_mut().add(5, row(Family::V4, 5)).unwrap();
+    let answer = Family::V4.answer(0, SYN_ACK).timestamps(5, 4);
+    let report = Report::new(5, 256, 1 << 16);
+    let _ = forwarded(&mut pipeline, answer.wrapped(row(Family::V4, 5).address, Family::V4.tunnel(), report), 7);
+    let stored = pipeline.tables().scores.rows()[5];
+    assert_eq!((stored.g, stored.v, stored.t), (255 << 8, 65_535, 7));
 }
 
 /// A drained server (weight 0) gets no new flow and keeps the old ones.

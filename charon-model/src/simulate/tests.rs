@@ -2,13 +2,12 @@ use alloc::vec::Vec;
 
 use super::*;
 
-/// The authors' figures for Jain's index, from their public notebook, by load; and how far ours may be from them, in
-/// thousandths. What their oracle minimises is not known; ours is the number of flows.
-const NOTEBOOK: [(Policy, [u32; 5], u64); 4] = [
-    (Policy::LeastScore, [592, 644, 675, 693, 754], 80),
-    (Policy::Charon, [515, 562, 614, 659, 762], 60),
-    (Policy::Wcmp, [431, 468, 485, 537, 625], 60),
-    (Policy::Ecmp, [343, 467, 493, 513, 517], 60),
+/// The authors' figures for Jain's index, from their public notebook, by load.
+const NOTEBOOK: [(Policy, [u32; 5]); 4] = [
+    (Policy::LeastScore, [592, 644, 675, 693, 754]),
+    (Policy::Charon, [515, 562, 614, 659, 762]),
+    (Policy::Wcmp, [431, 468, 485, 537, 625]),
+    (Policy::Ecmp, [343, 467, 493, 513, 517]),
 ];
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
@@ -22,14 +21,14 @@ fn mean(values: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// At a load below 100 %, over five seeds: Jain's index is highest for the oracle, then Charon, then WCMP and ECMP, in
-/// every seed; each policy's mean is near the notebook's; and from 76.5 % on, Charon's p99 is below ECMP's.
+/// every seed; each policy's mean is within 0.06 of the notebook's; and from 76.5 % on, Charon's p99 is below ECMP's.
 fn agrees_with_the_notebook(nth: usize) {
     let load = Scenario::LOADS[nth];
-    let all = NOTEBOOK.map(|(policy, figures, off)| {
+    let all = NOTEBOOK.map(|(policy, figures)| {
         let runs = SEEDS.map(|seed| run(&Scenario::notebook(load, seed), policy).unwrap());
         let jain = mean(runs.iter().map(|run| run.fairness.size_ppm.into())) / 1_000;
         let goal = u64::from(figures[nth]);
-        assert!(jain.abs_diff(goal) <= off, "{policy:?} at {load}: {jain}, the notebook has {goal}");
+        assert!(jain.abs_diff(goal) <= 60, "{policy:?} at {load}: {jain}, the notebook has {goal}");
         runs
     });
     let [oracle, charon, wcmp, ecmp] = &all;
@@ -76,7 +75,7 @@ fn the_order_does_not_depend_on_the_reading() {
     {
         let scenario = Scenario { fast, service, flows: 20_000, ..Scenario::notebook(765, 1) };
         let jain = |policy| run(&scenario, policy).unwrap().fairness.flows_ppm;
-        let [oracle, charon, wcmp, ecmp] = NOTEBOOK.map(|(policy, ..)| jain(policy));
+        let [oracle, charon, wcmp, ecmp] = NOTEBOOK.map(|(policy, _)| jain(policy));
         assert!(oracle >= charon && charon > wcmp.max(ecmp), "{scenario:?}: {oracle} {charon} {wcmp} {ecmp}");
     }
 }
@@ -143,7 +142,7 @@ fn a_run_is_what_it_was() {
     let fairness = charon.fairness;
     assert_eq!(
         (fairness.size_ppm, fairness.flows_ppm, charon.fct_mean_us, charon.fct_p99_us, charon.ended_us),
-        (586_692, 641_594, 1_250_747, 5_308_768, 16_988_829)
+        (605_390, 673_818, 1_149_266, 5_170_004, 16_914_301)
     );
 }
 

@@ -21,6 +21,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Replay(Replay),
+    Simulate(crate::simulate::Args),
     Vectors(Vectors),
 }
 

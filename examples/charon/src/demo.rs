@@ -25,8 +25,8 @@ pub fn run(out: &mut impl Write) -> Result<(), Failure> {
     for (id, load) in [(0, 8), (1, 2), (2, 5), (3, 1)] {
         demo.answer(Flow::new(100 + u16::from(id)), id, load)?;
     }
-    demo.say("\nNew flows: two servers are drawn from the hashes, and the lower score (in brackets) gets the flow:")?;
-    let flows: Vec<Flow> = (1..=6).map(|number| Flow { v6: number % 3 == 0, ..Flow::new(number) }).collect();
+    demo.say("\nNew flows: two servers are drawn from the hashes, and the lower score (in brackets) gets the flow.\nOnce one server is drawn twice, which the paper allows:")?;
+    let flows: Vec<Flow> = (9..=14).map(|number| Flow { v6: number % 3 == 0, ..Flow::new(number) }).collect();
     let mut homes = Vec::new();
     for flow in flows {
         if let Some(id) = demo.client("SYN", flow.number, &flow.syn(&demo.balancer, 1))? {
@@ -40,9 +40,9 @@ pub fn run(out: &mut impl Write) -> Result<(), Failure> {
     demo.say("\nFrom now on the server's id stands in the echoed timestamp. The balancer remembers nothing:")?;
     demo.data(&homes, "data")?;
     demo.say("\nA client without TCP timestamps stays with one server by a consistent hash:")?;
-    let bare = Flow { stamps: false, ..Flow::new(7) };
-    let home = demo.client("SYN", 7, &bare.syn(&demo.balancer, 1))?.unwrap_or_default();
-    demo.client("data", 7, &bare.later(&demo.balancer, home, 1, Flags::ACK))?;
+    let bare = Flow { stamps: false, ..Flow::new(15) };
+    let home = demo.client("SYN", bare.number, &bare.syn(&demo.balancer, 1))?.unwrap_or_default();
+    demo.client("data", bare.number, &bare.later(&demo.balancer, home, 1, Flags::ACK))?;
     demo.changes(&homes)?;
     demo.refusals()?;
     demo.say("\nIn all:")?;
@@ -106,16 +106,16 @@ impl<W: Write> Demo<'_, W> {
         tables.alias.replace(&weights).map_err(|error| Failure::Vectors(error.to_string()))?;
         tables.remove(removed).map_err(|error| Failure::Vectors(error.to_string()))?;
         self.data(homes, "data")?;
-        let newcomer = Flow::new(8);
+        let newcomer = Flow::new(17);
         self.client("SYN", newcomer.number, &newcomer.syn(&self.balancer, 1))?;
         Ok(())
     }
 
     fn refusals(&mut self) -> io::Result<()> {
         self.say("\nWhat is not forwarded:")?;
-        let flow = Flow::new(9);
-        let forged = flow.syn_ack(&self.balancer, 3, 1);
-        if let Some(mut frame) = wrapped(&self.balancer, &forged, 3, false, (0, VELOCITY)) {
+        let flow = Flow::new(20);
+        let forged = flow.syn_ack(&self.balancer, 0, 1);
+        if let Some(mut frame) = wrapped(&self.balancer, &forged, 0, false, (0, VELOCITY)) {
             frame[14 + 20 + 4] ^= 1; // the id in the key
             self.frame("a report in another server's name", frame)?;
         }

@@ -23,6 +23,8 @@ pub enum Failure {
     SameFile { file: String },
     #[error("the output: {0}")]
     Output(#[from] io::Error),
+    #[error(transparent)]
+    Scenario(#[from] charon_model::simulate::ScenarioError),
     #[error("the vectors: {0}")]
     Vectors(String),
 }

@@ -1,4 +1,4 @@
-//! Packets through the Charon model: captures, test vectors, a demonstration.
+//! Packets and flows through the Charon model: captures, test vectors, a simulation, a demonstration.
 
 mod capture;
 mod cli;
@@ -7,6 +7,7 @@ mod demo;
 mod failure;
 mod replay;
 mod show;
+mod simulate;
 mod traffic;
 mod vectors;
 
@@ -34,6 +35,7 @@ fn run(cli: &Cli, out: &mut impl Write) -> Result<(), Failure> {
     match &cli.command {
         None => demo::run(out),
         Some(Command::Replay(arguments)) => replay::run(arguments, out),
+        Some(Command::Simulate(arguments)) => simulate::run(arguments, out),
         Some(Command::Vectors(arguments)) => vectors::run(arguments, out),
     }
 }
