@@ -11,6 +11,14 @@ const PARAMETERS: File = file!("rtl/charon_params.vh");
 const FIFO: File = file!("rtl/sync_fifo.v");
 const BRAM: File = file!("rtl/charon_bram.v");
 const ROWS: File = file!("rtl/row_memory.v");
+const TIMES: File = file!("rtl/score_times.v");
+const DRAIN: File = file!("rtl/score_drain.v");
+const TRY: File = file!("rtl/score_try.v");
+const LOOP: File = file!("rtl/score_loop.v");
+const PIPE: File = file!("rtl/dip_reg_score_pipe.v");
+const ALIAS: File = file!("rtl/alias_table.v");
+const IP: File = file!("rtl/ip_table.v");
+const EXTRACT: File = file!("rtl/server_id_extract.v");
 
 /// A module with all it needs.
 ///
@@ -39,12 +47,14 @@ pub enum Design {
     TimestampGen,
     /// The id in an echoed timestamp; wires.
     ServerIdExtract,
+    /// All tables of one address family: a packet's header in, its server out; one packet per clock, 14 clocks.
+    Top,
 }
 
 impl Design {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Fsm, Self::Pipe, Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract];
+    pub const ALL: [Self; 7] =
+        [Self::Fsm, Self::Pipe, Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract, Self::Top];
 
     /// The implementations of `dip_reg_score`.
     pub const SCORE: [Self; 2] = [Self::Fsm, Self::Pipe];
@@ -59,6 +69,7 @@ impl Design {
             Self::IpTable => "ip_table",
             Self::TimestampGen => "timestamp_gen",
             Self::ServerIdExtract => "server_id_extract",
+            Self::Top => "charon_top",
         }
     }
 
@@ -67,20 +78,26 @@ impl Design {
     pub const fn files(self) -> &'static [File] {
         match self {
             Self::Fsm => &[PARAMETERS, FIFO, BRAM, file!("rtl/dip_reg_score_fsm.v")],
-            Self::Pipe => &[
+            Self::Pipe => &[PARAMETERS, BRAM, ROWS, TIMES, DRAIN, TRY, LOOP, PIPE],
+            Self::AliasTable => &[PARAMETERS, BRAM, ALIAS],
+            Self::IpTable => &[PARAMETERS, BRAM, IP],
+            Self::Top => &[
                 PARAMETERS,
                 BRAM,
                 ROWS,
-                file!("rtl/score_times.v"),
-                file!("rtl/score_drain.v"),
-                file!("rtl/score_try.v"),
-                file!("rtl/score_loop.v"),
-                file!("rtl/dip_reg_score_pipe.v"),
+                TIMES,
+                DRAIN,
+                TRY,
+                LOOP,
+                PIPE,
+                ALIAS,
+                IP,
+                EXTRACT,
+                file!("rtl/delay_line.v"),
+                file!("rtl/charon_top.v"),
             ],
-            Self::AliasTable => &[PARAMETERS, BRAM, file!("rtl/alias_table.v")],
-            Self::IpTable => &[PARAMETERS, BRAM, file!("rtl/ip_table.v")],
             Self::TimestampGen => &[PARAMETERS, file!("rtl/timestamp_gen.v")],
-            Self::ServerIdExtract => &[PARAMETERS, file!("rtl/server_id_extract.v")],
+            Self::ServerIdExtract => &[PARAMETERS, EXTRACT],
         }
     }
 
@@ -94,6 +111,7 @@ impl Design {
             Self::IpTable => file!("netlist/ip_table.btor2"),
             Self::TimestampGen => file!("netlist/timestamp_gen.btor2"),
             Self::ServerIdExtract => file!("netlist/server_id_extract.btor2"),
+            Self::Top => file!("netlist/charon_top.btor2"),
         }
     }
 

@@ -49,6 +49,8 @@ fn the_linter_is_silent() {
         (Design::TimestampGen, ["-GT_BITS=16", "-GPRESCALER_BITS=1"]),
         (Design::ServerIdExtract, ["-GID_BITS=8", "-GLOW_BITS=0"]),
         (Design::ServerIdExtract, ["-GID_BITS=4", "-GLOW_BITS=1"]),
+        (Design::Top, ["-GSERVERS=16", "-GADDRESS_BITS=32"]),
+        (Design::Top, ["-GSERVERS=256", "-GADDRESS_BITS=128"]),
     ] {
         let mut lint = Command::new("verilator");
         lint.args(["--lint-only", "-Wall", "-Irtl", "--top-module", design.top()]).args(parameters);

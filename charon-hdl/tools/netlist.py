@@ -26,6 +26,7 @@ OTHERS = [
     ("timestamp_gen", "timestamp_gen", {}),
     ("server_id_extract", "server_id_extract", {"LOW_BITS": 1}),
     ("server_id_extract_high", "server_id_extract", {"LOW_BITS": 0}),
+    ("charon_top", "charon_top", {}),
     ("operators", "operators", {}),
     ("sync_fifo", "sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
     ("charon_bram", "charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
@@ -58,6 +59,7 @@ def main():
         write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
     for name, top, parameters in OTHERS:
         write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"))
+    write_netlist(with_faults(sources, "charon_top"), "charon_top", {}, os.path.join(out, "charon_top_faults.btor2"))
 
 
 def read_sources():
@@ -73,7 +75,7 @@ def write_netlist(sources, top, parameters, out):
         for name, text in sources.items():
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
-        modules = [os.path.join(folder, name) for name in sources if name.endswith(".v")]
+        modules = [os.path.join(folder, f"{module}.v") for module in sorted(needed(sources, top))]
         raw = os.path.join(folder, "raw.btor2")
         design = libyosys.Design()
         libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
@@ -93,6 +95,17 @@ def write_netlist(sources, top, parameters, out):
             line = " ".join(word for word in line.split(";")[0].split() if "$" not in word)
             if line:
                 file.write(line + "\n")
+
+
+def needed(sources, top):
+    """The modules below one, and itself: only these are read, since the order of operands depends on what Yosys has read."""
+    found, new = set(), {top}
+    while new:
+        module = new.pop()
+        found.add(module)
+        words = set(re.findall(r"\w+", re.sub(r"//.*", "", sources[f"{module}.v"])))
+        new |= {name[:-2] for name in sources if name.endswith(".v") and name[:-2] in words} - found
+    return found
 
 
 def with_faults(sources, top):

@@ -20,7 +20,7 @@ pub(crate) fn svg(requests: usize) -> Result<String, Box<dyn Error>> {
         let root = SVGBackend::with_string(&mut svg, (820, 340)).into_drawing_area();
         root.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&root)
-            .caption("Minimum-size SYNs answered, of those that came", ("sans-serif", 18))
+            .caption(format!("Minimum-size SYNs answered, of {requests} that came"), ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(38)
             .y_label_area_size(56)
@@ -51,8 +51,8 @@ pub(crate) fn svg(requests: usize) -> Result<String, Box<dyn Error>> {
                 points.push((quarters as f64 / 4.0, outcome.served as f64 / requests as f64));
             }
             chart.draw_series(LineSeries::new(points, COLOURS[at].stroke_width(3)))?;
-            let style = small.clone().color(&COLOURS[at]).pos(Pos::new(HPos::Right, VPos::Bottom));
-            let place = [(13.9, 0.86), (13.9, 0.93)][at];
+            let style = small.clone().color(&COLOURS[at]).pos(Pos::new(HPos::Left, VPos::Bottom));
+            let place = [(4.4, 0.66), (7.2, 0.92)][at];
             chart.draw_series([Text::new(design.top(), place, style)])?;
         }
         root.present()?;

@@ -1,4 +1,5 @@
 //! Programs outside of cargo: simulators, and Yosys in Python.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
