@@ -29,7 +29,6 @@ pub struct Agent {
 
 /// What a SYN-ACK carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of the GRE key, before they are packed")]
 pub struct Report {
     /// Active flows, at most what the column holds.
     pub g: u16,

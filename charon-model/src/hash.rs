@@ -18,7 +18,6 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A flow: what its packets have in common. The order is that of the paper's footnote 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there are two address families")]
 pub enum FiveTuple {
     /// Over IPv4.
     V4(Flow<Ipv4Addr>),
@@ -28,7 +27,6 @@ pub enum FiveTuple {
 
 /// The fields of a 5-tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "five fields")]
 pub struct Flow<A> {
     /// Who opened it.
     pub source: A,
@@ -44,7 +42,6 @@ pub struct Flow<A> {
 
 /// The two hashes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "a pair")]
 pub struct FlowHash {
     /// CRC-32 (IEEE 802.3): where the first candidate comes from.
     pub first: u32,

@@ -10,7 +10,6 @@ pub type LeastScore = saer::select::LeastLoaded;
 /// Equal-cost multi-path (§1): the flow's first hash, scaled to the number of servers. A change of that number moves most
 /// flows, also those that are under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "nothing to configure")]
 pub struct Ecmp;
 
 /// One after the other. A turn is over when the host says that it followed the pick.

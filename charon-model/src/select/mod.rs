@@ -27,7 +27,6 @@ use crate::dip_reg_score::DipRegScore;
 
 /// The scores at a tick, as loads.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a view")]
 pub struct ScoresAt<'a> {
     /// The Score Table.
     pub scores: &'a DipRegScore,

@@ -17,7 +17,6 @@ use crate::select::{Charon, Ecmp, LeastScore, LoadView, Request, RoundRobin, Ser
 
 /// How new flows are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the policies compared")]
 pub enum Policy {
     /// By hash alone.
     Ecmp,

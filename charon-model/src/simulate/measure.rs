@@ -27,7 +27,6 @@ pub struct Measured {
 /// Jain's index, (Σx)² / (n · Σx²), of three loads per server, in millionths, rounded down. 1/n if one server has it all, 1
 /// if all have the same; 1 also if nobody has any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the loads of a server")]
 pub struct Fairness {
     /// Of the flows.
     pub flows_ppm: u32,

@@ -70,7 +70,6 @@ pub struct Scenario {
 
 /// In what a fast server is twice as fast as a slow one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the two readings")]
 pub enum Fast {
     /// A flow alone on it is done in half the time.
     Clock,
@@ -80,7 +79,6 @@ pub enum Fast {
 
 /// How a server works off its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the two readings")]
 pub enum Service {
     /// A core serves one flow at a time; the others wait, in the order in which they came.
     Queued,

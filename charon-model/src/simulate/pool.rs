@@ -6,7 +6,6 @@ use crate::timestamp::Codec;
 
 /// Servers come all at once, in the middle of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "how many, and when")]
 pub struct Growth {
     /// Ids below this are there from the start.
     pub servers_before: u16,
