@@ -74,15 +74,17 @@ fn draw_fct(svg: &mut String, lines: &[Line]) -> Drawn {
     let (panel, legend) = root.split_horizontally(WIDTH - LEGEND_WIDTH);
     let values = || lines.iter().flat_map(|line| &line.points).map(|point| point.1.max(0.001));
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(0.001, f64::max));
+    // Down to a power of ten, since only from there on the axis has its labels.
+    let low = 10f64.powf(low.min(high).log10().floor());
     let mut chart = builder(&panel, "99 % of the flows are done within")
-        .build_cartesian_2d(range(lines), (low.min(high) * 0.8..high * 1.25).log_scale())?;
+        .build_cartesian_2d(range(lines), (low..high * 1.25).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
         .bold_line_style(RGBColor(225, 225, 225))
         .x_desc("load, % of capacity")
         .y_desc("seconds (log)")
-        .y_labels(20)
+        .y_labels(12)
         .y_label_formatter(&|seconds| format!("{seconds}"))
         .label_style(("sans-serif", 13))
         .draw()?;
