@@ -6,6 +6,8 @@ use core::ops::Range;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::Remap;
+
 /// Up to this many listed keys, duplicates are found by comparing each with each; above, by sorting.
 const SCAN_UP_TO: usize = 24;
 /// `producers` entry of a key that no earlier transaction of the batch writes.
@@ -66,10 +68,10 @@ pub enum BatchError {
         /// The index the transaction would have had.
         txn: usize,
     },
-    /// The weights add up to more than 64 bits hold.
+    /// The weights add up to more than [`TxnBatch::MAX_TOTAL_WEIGHT`].
     #[error(
         "transaction {txn} of weight {weight} takes the batch's total beyond {}: it is {total} before it",
-        u64::MAX
+        TxnBatch::MAX_TOTAL_WEIGHT
     )]
     TotalWeight {
         /// The index the transaction would have had.
@@ -225,6 +227,25 @@ impl TxnBatch {
         !self.weights.is_empty()
     }
 
+    /// The keys of all transactions, one after the other.
+    pub(crate) fn all_keys(&self) -> &[u32] {
+        &self.keys
+    }
+
+    /// Where in [`all_keys`](Self::all_keys) the keys stand that change owner with transaction `txn`.
+    pub(crate) fn moved(&self, txn: usize, remap: Remap) -> Range<usize> {
+        let Range { start, end } = self.span(txn);
+        match remap {
+            Remap::Writes => start..self.rows[txn].writes_end,
+            Remap::All => start..end,
+        }
+    }
+
+    /// The positions of all keys that change owner, in committed order.
+    pub(crate) fn moved_positions(&self, remap: Remap) -> impl Iterator<Item = usize> {
+        (0..self.len()).flat_map(move |txn| self.moved(txn, remap))
+    }
+
     /// The transactions as (keys, number of writes, raw producers), for the inner loops.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&[u32], usize, &[u32])> {
         let mut start = 0;
@@ -233,6 +254,23 @@ impl TxnBatch {
             start = end;
             row
         })
+    }
+
+    /// The transactions as (ids of the keys, those of the written keys), where `ids` has one id per key of the batch.
+    pub(crate) fn id_rows<'a>(&'a self, ids: &'a [u32]) -> impl Iterator<Item = (&'a [u32], &'a [u32])> {
+        let (mut start, mut rest) = (0, ids);
+        self.rows.iter().map(move |&Row { writes_end, end }| {
+            let (ids, after) = rest.split_at(end - start);
+            let row = (ids, &ids[..writes_end - start]);
+            (start, rest) = (end, after);
+            row
+        })
+    }
+
+    /// |K| of each transaction.
+    pub(crate) fn widths(&self) -> impl Iterator<Item = usize> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| row.end - core::mem::replace(&mut start, row.end))
     }
 
     fn span(&self, txn: usize) -> Range<usize> {

@@ -30,14 +30,14 @@ pub mod workload;
 
 pub use batch::{BatchError, Producer, TxnBatch};
 pub use calvin::Calvin;
-pub use config::{Config, ConfigError, Remap};
+pub use config::{Config, ConfigError, Remap, Table};
 pub use earliest_finish::{EarliestFinish, Timing, TimingError};
-pub use fusion::{Fusion, RestoreError};
+pub use fusion::{Fusion, ReplayError, RestoreError};
 pub use interner::{InternError, Interner};
 pub use look_present::LookPresent;
-pub use ownership::SnapshotError;
+pub use ownership::{HistoryError, SnapshotError};
 pub use partition::{HashPartition, ModuloPartition, Partition, RangePartition};
-pub use plan::{CoMaster, Fetch, Path, Plan, Serve, WriteBack};
+pub use plan::{CoMaster, Eviction, Fetch, Path, Plan, Serve, WriteBack};
 pub use prefix_fusion::PrefixFusion;
 pub use prescient::Prescient;
 pub use ratio::{Ratio, RatioError, capacity};

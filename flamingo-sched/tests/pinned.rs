@@ -8,10 +8,10 @@
 
 mod support;
 
-use flamingo_sched::workload::{KeySets, SplitMix64, Width};
+use flamingo_sched::workload::{KeySets, Reading, SplitMix64, Width};
 use flamingo_sched::{
     Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent, ModuloPartition, Plan,
-    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Timing, TxnBatch,
+    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Table, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -47,6 +47,10 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
             fusion(Config::new(20, ModuloPartition::new(20).unwrap()).eps(Ratio::new(1, 3).unwrap())),
         ),
         ("fusion/m256/range/1:10".into(), fusion(Config::new(256, range(256)))),
+        ("fusion/m8/hash/1:10/bounded".into(), {
+            let table = Table::Bounded { seed: 3, keys: 200 };
+            fusion(Config::new(8, HashPartition::new(8).unwrap()).table(table))
+        }),
         ("static-home/m8/range".into(), home(Config::new(8, range(8)))),
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
         ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
@@ -66,7 +70,7 @@ fn timing() -> Timing {
 
 /// Over the plans of a run whose transactions write some of their keys and read the others.
 fn digest(scheduler: &mut dyn ExecScheduler, width: Width) -> String {
-    let mut workload = KeySets::new(42, width, 60);
+    let mut workload = KeySets::new(42, width, 60).reading(Reading::RedrawnAtOnce);
     let mut random = SplitMix64::new(43);
     let (mut drawn, mut batch) = (TxnBatch::new(), TxnBatch::new());
     let (mut plan, mut bytes) = (Plan::new(), Vec::new());

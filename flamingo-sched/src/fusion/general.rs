@@ -1,10 +1,15 @@
 //! The choice for any number of workers, any width and any weights.
+//!
+//! Its bounds are those of the crate: m ≤ 256, a transaction of fewer than 2³² keys, weights that sum to at most 2⁶³ (so
+//! no load overflows). A transaction costs its keys and the workers that own some of them; m more if all of those are full
+//! or there are none. The lanes take about a third of that.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::Choice;
+use crate::TxnBatch;
+use crate::place::{Choice, Choose};
 
 /// Loads and vote counters, one per worker, reused from batch to batch.
 #[derive(Debug)]
@@ -53,6 +58,27 @@ impl General {
         }
         loads[usize::from(worker)] += weight; // A3 L14
         choice
+    }
+}
+
+/// The general form at work on one batch.
+pub(super) struct Weighted<'a> {
+    general: &'a mut General,
+    batch: &'a TxnBatch,
+    cap: u64,
+}
+
+impl<'a> Weighted<'a> {
+    pub(super) fn new(general: &'a mut General, batch: &'a TxnBatch, cap: u64) -> Self {
+        general.begin();
+        Self { general, batch, cap }
+    }
+}
+
+impl Choose for Weighted<'_> {
+    #[inline(always)]
+    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice {
+        self.general.choose(ids, self.batch.weight(txn), owners, self.cap)
     }
 }
 

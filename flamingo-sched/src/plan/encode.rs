@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Fetch, Path, Plan, Producer, WriteBack};
+use crate::{Eviction, Fetch, Path, Plan, Producer, WriteBack};
 
 const TAG: &[u8] = b"flamingo-sched plan 1";
 
@@ -12,10 +12,11 @@ impl Plan {
     /// All integers are little-endian: the tag `flamingo-sched plan 1`, m (u16), the capacity (u64), the number of
     /// transactions (u32); then for each transaction its master (u16), path (u8: 0 fast, 1 affinity, 2 fallback),
     /// votes (u32), and two lists with their lengths (u32) in front: fetches (key u32, from u16, producer u32 with
-    /// 2³² − 1 for the base version) and write-backs (key u32, to u16). A plan with an order of its own or with co-masters
-    /// goes on: the order with its length in front (u32 each), then per transaction the number of co-masters (u32) and
-    /// for each its worker (u16), votes (u32) and list of fetches. Run lists, serve rows and loads follow from
-    /// these and the weights, and are left out.
+    /// 2³² − 1 for the base version) and write-backs (key u32, to u16). Run lists, serve rows and loads follow from
+    /// these and the weights, and are left out. If keys were evicted, their number (u32) and (key u32, from u16, to u16)
+    /// of each close the bytes. A plan with an order of its own or with co-masters goes on instead: the order with its
+    /// length in front (u32 each), then per transaction the number of co-masters (u32) and for each its worker (u16),
+    /// votes (u32) and list of fetches; none of these evicts. Else nothing closes the bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend(TAG);
         out.extend((self.loads().len() as u16).to_le_bytes());
@@ -36,6 +37,14 @@ impl Plan {
                 out.extend(key.to_le_bytes());
                 out.extend(to.to_le_bytes());
             }
+        }
+        if !self.evictions().is_empty() {
+            out.extend((self.evictions().len() as u32).to_le_bytes());
+        }
+        for &Eviction { key, from, to } in self.evictions() {
+            out.extend(key.to_le_bytes());
+            out.extend(from.to_le_bytes());
+            out.extend(to.to_le_bytes());
         }
         if self.order.is_empty() && (0..self.len()).all(|txn| self.co_masters(txn).is_empty()) {
             return;

@@ -28,6 +28,8 @@ use shared::Shared;
 ///    transactions before `j`, so that none of those reads the future. A transaction with
 ///    [`co_masters`](Self::co_masters) is run by all of them and the master, each with the rows of
 ///    [`fetches_at`](Self::fetches_at), and each keeps what it owns of the writes.
+/// 5. After the batch, and before anything of the next one, the worker `from` of each of
+///    [`evictions`](Self::evictions) hands the key to the worker `to`.
 ///
 /// Indices are those of the batch, and the order is the committed one, unless the plan has an
 /// [`order`](Self::order) of its own.
@@ -44,6 +46,7 @@ pub struct Plan {
     pub(crate) fetch_ends: Vec<usize>,
     pub(crate) write_backs: Vec<WriteBack>,
     pub(crate) write_back_ends: Vec<usize>,
+    pub(crate) evictions: Vec<Eviction>,
     pub(crate) remote_reads: u64,
     moves: Moves,
     cap: u64,
@@ -111,6 +114,19 @@ pub struct WriteBack {
     pub to: u16,
 }
 
+/// A key that a bound on the ownership table sends back to its home after a batch
+/// ([`Table::Bounded`](crate::Table::Bounded)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Eviction {
+    /// The key.
+    pub key: u32,
+    /// The worker that owns it, and sends it.
+    pub from: u16,
+    /// Its home.
+    pub to: u16,
+}
+
 impl Plan {
     /// An empty plan.
     #[must_use]
@@ -118,9 +134,11 @@ impl Plan {
         Self::default()
     }
 
-    /// An empty plan that will hold placements and loads only: [`fetches`](Self::fetches), [`serves`](Self::serves)
-    /// and [`write_backs`](Self::write_backs) stay empty, [`remote_reads`](Self::remote_reads) is still counted.
-    /// Placement alone costs about half; enough to measure or to compare schedulers.
+    /// An empty plan that will hold assignments only: master, path and votes of each transaction, the loads, and the
+    /// count of [`remote_reads`](Self::remote_reads). [`fetches`](Self::fetches), [`serves`](Self::serves),
+    /// [`write_backs`](Self::write_backs) and [`run_list`](Self::run_list) stay empty.
+    ///
+    /// This is all that a dispatcher, a simulator or a comparison of schedulers asks for, at a third of the price.
     #[must_use]
     pub fn without_rows() -> Self {
         Self { without_rows: true, ..Self::default() }
@@ -153,6 +171,12 @@ impl Plan {
         u16::from(self.masters[txn])
     }
 
+    /// The masters of all transactions: what [`Fusion::replay`](crate::Fusion::replay) takes.
+    #[must_use]
+    pub fn masters(&self) -> &[u8] {
+        &self.masters
+    }
+
     /// The rule that chose the master of transaction `txn`.
     #[must_use]
     pub fn path(&self, txn: usize) -> Path {
@@ -168,7 +192,7 @@ impl Plan {
     /// What the master of transaction `txn` fetches, in the order of the transaction's keys.
     #[must_use]
     pub fn fetches(&self, txn: usize) -> &[Fetch] {
-        &self.fetches[row(&self.fetch_ends, txn)]
+        if self.without_rows { &[] } else { &self.fetches[row(&self.fetch_ends, txn)] }
     }
 
     /// What the master of transaction `txn` sends home afterwards. Empty under data fusion.
@@ -177,17 +201,24 @@ impl Plan {
         if self.write_back_ends.is_empty() { &[] } else { &self.write_backs[row(&self.write_back_ends, txn)] }
     }
 
+    /// The keys that go home after the batch, in the order of their last moves. Empty unless the ownership table has a
+    /// bound.
+    #[must_use]
+    pub fn evictions(&self) -> &[Eviction] {
+        &self.evictions
+    }
+
     /// The transactions that `worker` runs, in committed order.
     #[must_use]
     pub fn run_list(&self, worker: u16) -> &[u32] {
-        &self.runs[row(&self.run_ends, usize::from(worker))]
+        if self.without_rows { &[] } else { &self.runs[row(&self.run_ends, usize::from(worker))] }
     }
 
     /// What `worker` pushes to others: by version (the base first, then in the order of the writing transactions), and
     /// for one version by the transactions that wait for it.
     #[must_use]
     pub fn serves(&self, worker: u16) -> &[Serve] {
-        &self.serves[row(&self.serve_ends, usize::from(worker))]
+        if self.without_rows { &[] } else { &self.serves[row(&self.serve_ends, usize::from(worker))] }
     }
 
     /// The load of every worker, in units of weight; its length is m.
@@ -215,7 +246,8 @@ impl Plan {
     }
 
     /// The owner of `key` just before transaction `txn`, given its owner before the batch: the last assignment that
-    /// moved the key, else `before`. `txn` may be [`len`](Self::len): the owner after the batch.
+    /// moved the key, else `before`. `txn` may be [`len`](Self::len): the owner after the batch and its
+    /// [`evictions`](Self::evictions).
     ///
     /// This is the paper's reconstruction from base map and assignments, and works for any batch whose plan was kept.
     /// Cost: the keys of the transactions before `txn`.
@@ -226,6 +258,11 @@ impl Plan {
             Moves::ToMaster(Remap::All) => batch.keys(*i).contains(&key),
             Moves::Nothing | Moves::Shared => false,
         };
+        if txn == self.len() {
+            if let Some(evicted) = self.evictions.iter().find(|evicted| evicted.key == key) {
+                return evicted.to;
+            }
+        }
         (0..txn).rev().find(moved).map_or(before, |i| self.master(i))
     }
 }
@@ -239,6 +276,7 @@ impl PartialEq for Plan {
             && (&self.fetch_ends, &self.write_backs, &self.write_back_ends)
                 == (&other.fetch_ends, &other.write_backs, &other.write_back_ends)
             && (&self.shared, &self.order) == (&other.shared, &other.order)
+            && self.evictions == other.evictions
             && self.fetches[..self.fetched()] == other.fetches[..other.fetched()]
     }
 }

@@ -127,7 +127,7 @@ impl Node {
         self.workers[w].queue.pop_front();
         for (&(key, value), version) in inputs.iter().zip(batch.producers(txn_index)) {
             let fetched = self.workers[w].inbox.remove(&(txn, key)).is_some();
-            let owner = self.plan.owner_at(batch, txn_index + 1, key, before[key as usize]);
+            let owner = self.owner_after(batch, before, txn_index, key);
             if fetched && usize::from(owner) == w && !batch.writes(txn_index).contains(&key) {
                 // A key can come back in the version that left: what waits for that version was served then.
                 if self.workers[w].store.insert(key, (version, value)).is_none_or(|(held, _)| held != version) {
@@ -149,6 +149,13 @@ impl Node {
             }
         }
         true
+    }
+
+    /// The owner of `key` after transaction `txn`, before anything is evicted.
+    fn owner_after(&self, batch: &TxnBatch, before: &[u16], txn: usize, key: u32) -> u16 {
+        let evicted = self.plan.evictions().iter().find(|evicted| txn + 1 == batch.len() && evicted.key == key);
+        let owner = || self.plan.owner_at(batch, txn + 1, key, before[key as usize]);
+        evicted.map_or_else(owner, |evicted| evicted.from)
     }
 
     /// The values that transaction `txn` reads, from the inbox or from the worker's own copies at the right version.
@@ -181,6 +188,10 @@ impl Node {
         let mut last = BTreeMap::new();
         for txn in 0..batch.len() {
             last.extend(batch.writes(txn).iter().map(|&key| (key, Producer::Txn(txn as u32))));
+        }
+        for evicted in self.plan.evictions() {
+            let value = self.workers[usize::from(evicted.from)].store.remove(&evicted.key).unwrap();
+            self.workers[usize::from(evicted.to)].store.insert(evicted.key, value);
         }
         for (w, worker) in (0u16..).zip(&mut self.workers) {
             assert!(worker.inbox.is_empty(), "what is pushed is read");
