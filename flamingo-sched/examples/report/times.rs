@@ -61,7 +61,7 @@ fn fill(mut workload: KeySets, batches: usize) -> Vec<TxnBatch> {
 
 pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box<dyn Error>> {
     let Mix { name, source, dense, scattered, config, goals, .. } = mix;
-    let gather = gather(mix, passes);
+    let (gather, assign_us) = beside_gather(mix, passes)?;
     let mut push = |row: String, us: f64, goal: Option<f64>| rows.push(row, us, "us/batch", goal, source);
     push(format!("time_us_gather/{name}"), gather, None);
     push(format!("time_us_ingest/{name}"), ingest(dense, passes), None);
@@ -70,16 +70,15 @@ pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box
     let us = schedule(&mut naive, Plan::new(), &dense[..1], 1)?;
     push(format!("time_us_plan/prescient-naive/{name}"), us, None);
 
-    let mut assign_us = 0.0;
     for make in SCHEDULERS {
         let mut scheduler = make(config(WORKERS)?)?;
         let goal = |goal: Option<f64>| goal.filter(|_| scheduler.name() == "fusion");
         let (assign_goal, plan_goal) = (goal(goals.assign), goal(goals.plan));
-        let us = schedule(&mut *scheduler, Plan::without_rows(), dense, passes)?;
+        let us = match scheduler.name() {
+            "fusion" => assign_us,
+            _ => schedule(&mut *scheduler, Plan::without_rows(), dense, passes)?,
+        };
         push(format!("time_us/{}/{name}", scheduler.name()), us, assign_goal);
-        if scheduler.name() == "fusion" {
-            assign_us = us;
-        }
         let us = schedule(&mut *scheduler, Plan::new(), dense, passes)?;
         push(format!("time_us_plan/{}/{name}", scheduler.name()), us, plan_goal);
     }
@@ -117,20 +116,27 @@ fn schedule(
     Ok(median_us(&mut nanos[batches.len()..]))
 }
 
-/// The floor: one byte per key, summed, from a table as large as the dense one.
-fn gather(mix: &Mix, passes: usize) -> f64 {
+/// The floor (one byte per key, summed, from a table as large as the dense one) and the assignments of Algorithm 3, in
+/// alternate passes: what else the machine does then touches both alike.
+fn beside_gather(mix: &Mix, passes: usize) -> Result<(f64, f64), Box<dyn Error>> {
     let owners: Vec<u8> = (0..mix.keys).map(|key| key as u8 & 7).collect();
-    let flat: Vec<Vec<u32>> =
-        mix.dense.iter().map(|b| (0..b.len()).flat_map(|txn| b.keys(txn).to_vec()).collect()).collect();
-    let mut nanos = Vec::new();
+    let all_keys = |batch: &TxnBatch| (0..batch.len()).flat_map(|txn| batch.keys(txn).to_vec()).collect();
+    let flat: Vec<Vec<u32>> = mix.dense.iter().map(all_keys).collect();
+    let (mut fusion, mut plan) = (Fusion::new((mix.config)(WORKERS)?)?, Plan::without_rows());
+    let (mut gather, mut assign) = (Vec::new(), Vec::new());
     for _ in 0..=passes {
         for keys in &flat {
             let start = Instant::now();
             black_box(keys.iter().map(|&key| u64::from(owners[key as usize])).sum::<u64>());
-            nanos.push(start.elapsed().as_nanos());
+            gather.push(start.elapsed().as_nanos());
+        }
+        for batch in &mix.dense {
+            let start = Instant::now();
+            black_box(fusion.schedule(batch, &mut plan)?);
+            assign.push(start.elapsed().as_nanos());
         }
     }
-    median_us(&mut nanos[flat.len()..])
+    Ok((median_us(&mut gather[flat.len()..]), median_us(&mut assign[flat.len()..])))
 }
 
 fn ingest(batches: &[TxnBatch], passes: usize) -> f64 {
