@@ -4,11 +4,11 @@ use std::error::Error;
 
 use allocation_counter::measure;
 use flamingo_sched::workload::{KeySets, Reading, Width};
-use flamingo_sched::{Config, ExecScheduler, Fusion, Plan, RangePartition, TxnBatch};
+use flamingo_sched::{ExecScheduler, Fusion, Plan, TxnBatch};
 
 use crate::rows::Rows;
 use crate::times::Mix;
-use crate::{Make, SCHEDULERS, TRANSACTIONS, WORKERS};
+use crate::{Make, SCHEDULERS, TRANSACTIONS, WORKERS, range};
 
 /// Batches of a run, with ownership carried over (Flamingo §6.3.2).
 const BATCHES: usize = 5;
@@ -51,7 +51,7 @@ fn mean_reads(
 ) -> Result<(&'static str, f64), Box<dyn Error>> {
     let (mut reads, mut name) = (0, "");
     for seed in 1..=seeds {
-        let mut scheduler = make(range()?)?;
+        let mut scheduler = make(range(WORKERS)?)?;
         name = scheduler.name();
         let mut workload = KeySets::new(seed, width, percent).reading(reading);
         let (mut batch, mut plan) = (TxnBatch::new(), Plan::without_rows());
@@ -83,7 +83,7 @@ pub(crate) fn remote_reads_of_trace(rows: &mut Rows, mix: &Mix) -> Result<(), Bo
 
 /// Allocations of one call with a plan in full, after 50 batches of warm-up: the most of the next 200.
 pub(crate) fn allocations(rows: &mut Rows) -> Result<(), Box<dyn Error>> {
-    let mut fusion = Fusion::new(range()?)?;
+    let mut fusion = Fusion::new(range(WORKERS)?)?;
     let mut workload = KeySets::new(1, Width::Heavy, 50);
     let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
     // The largest id and the longest batch come first: they size the buffers.
@@ -102,8 +102,4 @@ pub(crate) fn allocations(rows: &mut Rows) -> Result<(), Box<dyn Error>> {
     let source = "heavy p=0.5 seed 1, full plan; the most of 200 batches after a warm-up of 50";
     rows.push("allocs_per_batch/fusion".to_owned(), most as f64, "allocations", Some(0.0), source);
     Ok(())
-}
-
-fn range() -> Result<Config, Box<dyn Error>> {
-    Ok(Config::new(WORKERS, RangePartition::new(WORKERS, KeySets::ACCOUNTS)?))
 }

@@ -23,8 +23,8 @@ impl Rows {
 
     pub(crate) fn print(&self) {
         for Row { name, value, unit, goal, source } in &self.0 {
-            let goal = goal.map_or_else(String::new, |goal| format!("{goal:.0}"));
-            println!("{name:<46} {value:>9.1} {unit:<12} {goal:>6}  {source}");
+            let goal = goal.map_or_else(String::new, short);
+            println!("{name:<46} {:>9} {unit:<12} {goal:>6}  {source}", short(*value));
         }
     }
 
@@ -38,4 +38,9 @@ impl Rows {
             .collect();
         Ok(std::fs::write(path, json!({"schema": 1, "crate": "flamingo-sched", "rows": rows}).to_string())?)
     }
+}
+
+/// Small numbers with two decimals.
+fn short(value: f64) -> String {
+    if value.abs() < 20.0 { format!("{value:.2}") } else { format!("{value:.1}") }
 }

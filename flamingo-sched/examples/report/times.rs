@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ConfigError, ExecScheduler, Fusion, Plan, RangePartition, Table, TxnBatch};
+use flamingo_sched::{Config, ConfigError, ExecScheduler, Fusion, Plan, Prescient, RangePartition, Table, TxnBatch};
 
 use crate::rows::Rows;
 use crate::{SCHEDULERS, TRANSACTIONS, WORKERS};
@@ -65,6 +65,10 @@ pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box
     let mut push = |row: String, us: f64, goal: Option<f64>| rows.push(row, us, "us/batch", goal, source);
     push(format!("time_us_gather/{name}"), gather, None);
     push(format!("time_us_ingest/{name}"), ingest(dense, passes), None);
+
+    let mut naive = Prescient::naive(config(WORKERS)?)?;
+    let us = schedule(&mut naive, Plan::new(), &dense[..1], 1)?;
+    push(format!("time_us_plan/prescient-naive/{name}"), us, None);
 
     for make in SCHEDULERS {
         let mut scheduler = make(config(WORKERS)?)?;
