@@ -23,7 +23,7 @@ use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
     SignedDecision, SigningRecord, Statement,
 };
-use crate::signal::{BatchLoad, LoadFieldsBuilder, Remembered, WorkerMeter};
+use crate::signal::{BatchLoad, LoadFieldsBuilder, RememberError, Remembered, WorkerMeter};
 use crate::signature::SignatureScheme;
 use crate::signing::{Signable, Signing};
 
@@ -161,8 +161,11 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     }
 
     /// After a restart in the same epoch: what earlier evaluations left behind; see [`Balancer::remember`].
-    pub fn remember(&mut self, remembered: Remembered) {
-        self.balancer.remember(remembered);
+    ///
+    /// # Errors
+    /// It is of another epoch; then nothing changes.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        self.balancer.remember(remembered)
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).

@@ -33,7 +33,9 @@ use crate::params::Params;
 use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
 use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus, stated_head};
 use crate::rank::KeyedHash;
-use crate::signal::{Added, CertificateView, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals};
+use crate::signal::{
+    Added, CertificateView, RememberError, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals,
+};
 
 /// Anchors whose evidence can be live together, and so the lists a header needs at most. Evidence outlives T_Π committed
 /// rounds only while fewer than three sub-DAGs followed its own, and no two anchors' decisions count in one sub-DAG.
@@ -266,8 +268,11 @@ impl<P: MigrationPolicy> Balancer<P> {
     /// After a restart in the same epoch, before the first evaluation: what earlier evaluations left behind, as the host
     /// stored it: [`window`](Self::window)`().memory().remembered()` after an [`Evaluation`]. Optional: without it, track
     /// records and baselines begin anew, and for a few anchors decisions may differ from the others'.
-    pub fn remember(&mut self, remembered: Remembered) {
-        self.window.remember(remembered);
+    ///
+    /// # Errors
+    /// It is of another epoch, where everything begins anew; then nothing changes.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        self.window.remember(remembered)
     }
 
     /// The highest anchor that fired.

@@ -74,8 +74,8 @@ pub struct Node {
     signing: Signing,
     /// The newest anchor that decisions may have left for.
     decided: Option<SigningRecord>,
-    /// What the evaluations of that epoch left behind.
-    remembered: Option<(Epoch, Remembered)>,
+    /// What the evaluations of an epoch left behind.
+    remembered: Option<Remembered>,
     /// Restarts so far.
     lives: u64,
     key: Key,
@@ -242,7 +242,7 @@ impl Node {
     fn balance(&mut self, now: Micros, round: Round) {
         let evaluation = self.balancer.round(round);
         if evaluation.as_ref().is_some_and(|evaluation| evaluation.result.is_ok()) {
-            self.remembered = Some((self.epoch(), self.balancer.window().memory().remembered()));
+            self.remembered = Some(self.balancer.window().memory().remembered());
         }
         if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
             let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
