@@ -91,10 +91,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     #[must_use]
     pub fn over(me: ValidatorId, ledger: MigrationLedger<S>, policy: P) -> Self {
         let (committee, params, scheme) = (ledger.committee(), ledger.params().clone(), ledger.scheme());
-        let (relays, lookup) = (ledger.relays(), ledger.lookup());
+        let (relays, lookup, seed) = (ledger.relays(), ledger.lookup(), ledger.seed());
         let mut flamingo = Self {
             me,
-            balancer: Balancer::new(me, committee, &params, policy, lookup),
+            balancer: Balancer::new(me, committee, &params, &seed, policy, lookup),
             table: AdmissionTable::new(me, committee.epoch(), &params, scheme.clone(), lookup),
             relays: RelayTable::new(me, committee.clone(), &params, scheme.clone(), relays, lookup),
             ledger,

@@ -32,7 +32,7 @@ use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
 use crate::params::Params;
 use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
 use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus, stated_head};
-use crate::rank::KeyedHash;
+use crate::rank::{EpochSeed, KeyedHash};
 use crate::signal::{
     Added, CertificateView, RememberError, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals,
 };
@@ -129,10 +129,18 @@ pub enum EvaluationSkip {
 }
 
 impl<P: MigrationPolicy> Balancer<P> {
-    /// The balancer of validator `me`, at round 0, switched on. `lookup` is the host's key for account look-ups in the
+    /// The balancer of validator `me`, at round 0, switched on. `seed` is the epoch's: it breaks the ties of forced
+    /// migrations. `lookup` is the host's key for account look-ups in the
     /// committed view, as in [`LedgerConfig`](crate::protocol::LedgerConfig::lookup); no decision depends on it.
     #[must_use]
-    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
+    pub fn new(
+        me: ValidatorId,
+        committee: &Committee,
+        params: &Params,
+        seed: &EpochSeed,
+        policy: P,
+        lookup: KeyedHash,
+    ) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -145,7 +153,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             window: TrackingWindow::new(committee, params),
             view: CommittedView::new(committee.len(), lookup),
             policy,
-            forced: Forced::new(committee, params),
+            forced: Forced::new(committee, params, seed),
             enabled: true,
             round: Round(0),
             anchor: Round(0),

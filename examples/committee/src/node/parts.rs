@@ -87,7 +87,7 @@ impl Shared {
             _ => Box::new(CappedShedding::new(&self.params, &seed)),
         };
         let mut table = AdmissionTable::new(me, epoch, &self.params, self.scheme, lookup);
-        let mut balancer = Balancer::new(me, &committee, &self.params, policy, lookup);
+        let mut balancer = Balancer::new(me, &committee, &self.params, &seed, policy, lookup);
         let door = || RelayTable::new(me, committee, &self.params, self.scheme, self.fallback(epoch), lookup);
         let mut relays = self.relaying.then(door);
         for delta in ledger.drain_deltas() {
