@@ -44,6 +44,7 @@ pub fn run(args: &MainJobArgs) -> Result<(), Failure> {
             "--seconds: the imbalance begins at {switch_s} s, at least {least} wanted"
         )));
     }
+    Failure::distinct(&[("--out", Some(&args.out)), ("--picture", args.picture.as_deref())])?;
     let page = Failure::output(&args.out)?;
     let picture = args.picture.as_deref().map(Failure::output).transpose()?;
     let progress = Progress::new(VARIANTS.len(), scenario.seconds);

@@ -93,6 +93,7 @@ impl RunResult {
 /// `committee run`.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let config = configuration(args)?;
+    Failure::distinct(&[("--scenario", args.scenario_file()), ("--json", args.json.as_deref())])?;
     let output = args.json.as_deref().map(Failure::output).transpose()?;
     let note = under_provisioned(&config);
     let progress = Progress::new(1, config.scenario.seconds);
@@ -188,7 +189,7 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
 
 fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {
     let name = args.scenario.as_str();
-    if !name.contains(['.', '/', '\\']) {
+    if args.scenario_file().is_none() {
         let known = named(name, args.validators.unwrap_or(4), args.switch);
         return known.ok_or_else(|| {
             Failure::Option(format!(
@@ -202,6 +203,13 @@ fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {
         return Err(Failure::Option(format!("{option}: goes with a named scenario; a file says it itself")));
     }
     Ok(Scenario::read(Path::new(name))?)
+}
+
+impl RunArgs {
+    /// The scenario's file, where it is not a name.
+    pub fn scenario_file(&self) -> Option<&Path> {
+        self.scenario.contains(['.', '/', '\\']).then(|| Path::new(&self.scenario))
+    }
 }
 
 fn json(result: &RunResult) -> String {

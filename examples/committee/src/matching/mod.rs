@@ -115,6 +115,7 @@ pub fn run(args: &MatchingArgs) -> Result<(), Failure> {
         let validators = args.validators;
         return Err(Failure::Option(format!("--donors {donors}: fewer than the {validators} validators can be hot")));
     }
+    Failure::distinct(&[("--json", args.json.as_deref()), ("--out", args.out.as_deref())])?;
     let json = args.json.as_deref().map(Failure::output).transpose()?;
     let picture = args.out.as_deref().map(Failure::output).transpose()?;
     let committees: Vec<_> = ties().iter().flat_map(|&tie| (1..=args.seeds).map(move |seed| (tie, seed))).collect();
