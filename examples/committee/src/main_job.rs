@@ -2,7 +2,7 @@
 //! bottom), side by side, with a table, a page, and an exit code that says whether every replica agreed.
 
 use crate::cli::MainJobArgs;
-use crate::config::{ExecName, PolicyName, RunConfig};
+use crate::config::{ClientRules, ExecName, PolicyName, RunConfig};
 use crate::error::Failure;
 use crate::page;
 use crate::parallel::side_by_side;
@@ -73,6 +73,7 @@ fn configuration(args: &MainJobArgs, variant: &Variant) -> RunConfig {
         tie: variant.policy.default_tie(),
         exec: variant.exec,
         executors: vec![EXECUTORS],
+        clients: ClientRules::default(),
         signed: false,
     }
 }

@@ -40,7 +40,7 @@ use std::rc::Rc;
 use clap::{Args, ValueEnum};
 use flamingo_core::ValidatorId;
 
-use crate::config::{ExecName, PolicyName, RunConfig, Scale, TieName};
+use crate::config::{ClientRules, ExecName, PolicyName, RunConfig, Scale, TieName};
 use crate::error::Failure;
 use crate::parallel::side_by_side;
 use crate::progress::{Bar, Progress};
@@ -171,6 +171,7 @@ fn study(args: &MatchingArgs, tie: TieName, seed: u64, progress: &Bar) -> Result
         tie,
         exec: ExecName::None,
         executors: vec![1],
+        clients: ClientRules::default(),
         signed: false,
     };
     let study = Rc::new(RefCell::new(Study::new(args.miss.clone(), args.draws, args.deciding(), seed)));

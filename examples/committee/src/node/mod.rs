@@ -174,7 +174,7 @@ impl Node {
             transactions.retain(|transaction| !censor.drops(now, transaction.request.account));
         }
         let mut refused = Vec::new();
-        self.worker.submit(now, transactions, &mut refused);
+        self.worker.submit(now, transactions, self.shared.open_door, &mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
     }
 
