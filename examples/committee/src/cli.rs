@@ -130,6 +130,9 @@ pub struct RunArgs {
     /// had moved. Matters where those are not taken in: under `paper-text`.
     #[arg(long, value_enum, default_value_t = LearnVoids::Commit)]
     pub learn_voids: LearnVoids,
+    /// Let headers carry the backlog, and the policy infer the excess from its growth instead of the queue delay's.
+    #[arg(long)]
+    pub backlog: bool,
     /// Sign every request; verify it at admission, before every vote and at every replica. Some hundred µs a request,
     /// and a start-up of about a millisecond an account: take --scale 1/100 or less.
     #[arg(long)]

@@ -141,6 +141,8 @@ pub struct RunConfig {
     /// Executor workers per validator; the list is repeated to the committee's size.
     pub executors: Vec<u16>,
     pub clients: ClientRules,
+    /// Headers carry the backlog, and the policy goes by it.
+    pub backlog: bool,
     pub signed: bool,
 }
 

@@ -74,6 +74,7 @@ fn configuration(args: &MainJobArgs, variant: &Variant) -> RunConfig {
         exec: variant.exec,
         executors: vec![EXECUTORS],
         clients: ClientRules::default(),
+        backlog: false,
         signed: false,
     }
 }

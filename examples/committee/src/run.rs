@@ -186,6 +186,7 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
         exec: args.exec,
         executors: args.executors.clone(),
         clients: ClientRules { moves: args.learn_moves, voids: args.learn_voids },
+        backlog: args.backlog,
         signed: args.signed,
     };
     match config.starved_executor() {

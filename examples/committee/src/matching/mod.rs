@@ -172,6 +172,7 @@ fn study(args: &MatchingArgs, tie: TieName, seed: u64, progress: &Bar) -> Result
         exec: ExecName::None,
         executors: vec![1],
         clients: ClientRules::default(),
+        backlog: false,
         signed: false,
     };
     let study = Rc::new(RefCell::new(Study::new(args.miss.clone(), args.draws, args.deciding(), seed)));

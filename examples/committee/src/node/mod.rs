@@ -373,6 +373,9 @@ impl Node {
         for available in &available {
             load.add_batch(&available.load).expect("sent, and far from a header's limit");
         }
+        if self.shared.params.get().backlog_field {
+            load.set_backlog(self.worker.waiting());
+        }
         let body = HeaderBody {
             parents: self.primary.parents(round, self.consensus.floor()),
             payload: available.iter().map(|available| available.batch.digest).collect(),

@@ -155,6 +155,12 @@ impl Worker {
         Some(batch)
     }
 
+    /// How many requests wait here to be sent.
+    pub fn waiting(&self) -> u32 {
+        let waiting = self.waiting.iter().map(|waiting| waiting.contents.requests()).sum::<usize>();
+        u32::try_from(waiting + self.open.requests()).unwrap_or(u32::MAX)
+    }
+
     /// A peer stores a batch of ours; returns the batch once a quorum does.
     pub fn acked(&mut self, from: ValidatorId, digest: Digest, committee: &Committee) -> Option<Available> {
         let in_flight = self.in_flight.get_mut(&digest)?;

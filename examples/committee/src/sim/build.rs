@@ -338,6 +338,7 @@ fn params(config: &RunConfig) -> Result<Params, ParamsError> {
         }
     };
     raw.receiver_tie = config.tie.into();
+    raw.backlog_field = config.backlog;
     raw.max_header_entries = (u64::from(raw.max_header_entries) / config.scale.0).max(1) as u32;
     Params::new(raw)
 }
