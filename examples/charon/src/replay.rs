@@ -5,19 +5,19 @@ use std::io::Write;
 use charon_model::params::Params;
 use charon_model::pipeline::{Action, Pipeline};
 
-use crate::capture::{Capture, NewCapture, NewFile};
+use crate::capture::Capture;
 use crate::cli::Replay;
 use crate::config::Balancer;
 use crate::failure::Failure;
+use crate::output::{NewCapture, NewFile, all_different};
 use crate::show::{self, Read};
 
 pub fn run(arguments: &Replay, out: &mut impl Write) -> Result<(), Failure> {
     let Balancer { params, mut pipeline } = Balancer::read(&arguments.config)?;
     let mut capture = Capture::open(&arguments.input)?;
-    let same = |path| std::fs::canonicalize(path).ok();
-    if same(&arguments.input) == same(&arguments.output) {
-        return Err(Failure::SameFile { file: arguments.input.display().to_string() });
-    }
+    let mut written = vec![("the output", arguments.output.as_path())];
+    written.extend(arguments.json.as_deref().map(|path| ("the counters", path)));
+    all_different(&[("the input", &arguments.input), ("the configuration", &arguments.config)], &written)?;
     let mut forwarded = NewCapture::create(&arguments.output, capture.header())?;
     let read = frames(&params, &mut pipeline, &mut capture, &mut forwarded)?;
     let counters = match &arguments.json {

@@ -206,7 +206,7 @@ fn mistakes_are_explained_and_write_nothing() {
     let input = shown(&at("in.pcap"));
     fs::write(&input, &capture).expect("written");
     let out = run(&["replay", &input, &input, "--config", CONFIG]);
-    assert!(text(&out.stderr).contains("is input and output"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("is both the input and the output"), "{}", text(&out.stderr));
     assert_eq!(fs::read(&input).expect("a file"), capture);
     let out = run(&["replay", "missing.pcap", "out.pcap", "--config", CONFIG]);
     assert!(text(&out.stderr).contains("missing.pcap: No such file"), "{}", text(&out.stderr));
