@@ -31,8 +31,11 @@ pub fn run(arguments: &Replay, out: &mut impl Write) -> Result<(), Failure> {
     if read.cut > 0 {
         writeln!(out, "  {} of them are only in part in the capture; such a frame counts as malformed", read.cut)?;
     }
+    if read.late > 0 {
+        writeln!(out, "  {} of them are earlier than the one before, and were handled at its time", read.late)?;
+    }
     show::counters(out, &pipeline)?;
-    show::servers(out, &params, &pipeline, read.now)?;
+    show::servers(out, &params, &pipeline, read.now())?;
     Ok(())
 }
 
@@ -46,8 +49,10 @@ fn frames(
     while let Some(mut captured) = capture.next()? {
         read.frames += 1;
         read.cut += u64::from(captured.cut);
-        read.now = params.ticks(captured.micros) as u32;
-        if let Action::Forward { range, .. } = pipeline.process(&mut captured.frame, read.now) {
+        let tick = params.ticks(captured.micros);
+        read.late += u64::from(tick < read.tick);
+        read.tick = read.tick.max(tick);
+        if let Action::Forward { range, .. } = pipeline.process(&mut captured.frame, read.now()) {
             forwarded.write(&captured.frame[range], &captured)?;
         }
     }
