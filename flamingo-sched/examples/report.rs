@@ -16,11 +16,13 @@
     reason = "a report measures time and prints averages; no decision depends on either"
 )]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Parser;
 use flamingo_sched::catalogue::Kind;
+use flamingo_sched::workload::Width;
 
 #[path = "report/goals.rs"]
 mod goals;
@@ -108,6 +110,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn report(effort: &Effort, traces: &[PathBuf]) -> Result<Rows, Box<dyn Error>> {
     let mut rows = Rows::default();
     // Traces first: a mistake in one shows at once.
+    let mut taken: BTreeSet<_> = Width::ALL.map(|width| width.name().to_owned()).into();
+    if let Some(file) = traces.iter().find(|file| !taken.insert(trace::name(file))) {
+        return Err(format!("{}: there are rows of the name {} already", file.display(), trace::name(file)).into());
+    }
     let traces: Vec<_> = traces.iter().map(|file| trace::mix(file, effort)).collect::<Result<_, _>>()?;
     reads::remote_reads(&mut rows, effort)?;
     reads::allocations(&mut rows, effort)?;
@@ -151,6 +157,16 @@ mod tests {
         let names = names::expected(&[trace::name(&file)]);
         assert!(names.contains("time_us/prescient-naive/heavy") && names.contains("speedup/calvin/m8/dist0.2"));
         assert_eq!(rows.unwrap().check(&names), Ok(()));
+    }
+
+    /// Rows of two traces of one name, or of a mix, could not be told apart.
+    #[test]
+    fn traces_have_names_of_their_own() {
+        for files in [&["light.csv"][..], &["a/x.csv", "b/x.csv.gz"]] {
+            let files: Vec<_> = files.iter().map(PathBuf::from).collect();
+            let refused = report(&LEAST, &files).err().map(|error| error.to_string());
+            assert!(refused.is_some_and(|text| text.contains("already")), "{files:?}");
+        }
     }
 
     /// A table that differs from the rows is noticed.

@@ -54,7 +54,8 @@ pub(crate) fn name(file: &Path) -> String {
 }
 
 fn open(file: &Path) -> Result<Box<dyn BufRead>, Box<dyn Error>> {
-    let mut input = BufReader::new(File::open(file).map_err(|error| format!("{}: {error}", file.display()))?);
-    let zipped = input.fill_buf()?.starts_with(&GZIP_MAGIC);
+    let fault = |error| format!("{}: {error}", file.display());
+    let mut input = BufReader::new(File::open(file).map_err(fault)?);
+    let zipped = input.fill_buf().map_err(fault)?.starts_with(&GZIP_MAGIC);
     Ok(if zipped { Box::new(BufReader::new(MultiGzDecoder::new(input))) } else { Box::new(input) })
 }
