@@ -6,11 +6,13 @@
 //! *Variant.* The paper derives the weights "from servers' instant load states". Here weight ∝ v / (1 + g′): the share of
 //! its speed that a server would have left for one more flow.
 //!
-//! *Deviations, ours.* A server whose speed is unknown (v = 0) counts as average. *Draining*: weight 0, so that it gets no
-//! new flow, while its row in the IP Table stays for the old ones. *Sweep*: ages are taken modulo 2^`t_bits`, so a score
-//! that nobody touches for that long would look fresh again; twice as often as necessary, scores that read 0 are stored as
-//! 0. A task assigned between the read and the store is forgotten, once in hours. *Removal*: the score of a server that went
-//! is cleared, so that who gets its id next is idle and of unknown speed, and not what its predecessor was.
+//! *Deviations, ours.* A server whose speed is unknown (v = 0) counts as average. One that is very slow or full has a unit
+//! of the table all the same: only new flows bring reports, and without any it would stay what it was for ever.
+//! *Draining*: weight 0, so that it gets no new flow, while its row in the IP Table stays for the old ones. *Removal*: the
+//! score of a server that went is cleared, so that who gets its id next is idle and of unknown speed, and not what its
+//! predecessor was. *Sweep*: ages are taken modulo 2^`t_bits`, so a score that nobody touches for that long would look
+//! fresh again; twice as often as necessary, scores that read 0 are stored as 0. A task assigned between the read and the
+//! store is forgotten, once in hours.
 //!
 //! *Cost.* O(N) a run; no allocation after the first. [`run`](Control::run) does nothing before the period has ended, unless
 //! servers have come or gone.
@@ -31,6 +33,7 @@ pub struct Control {
     /// Whose rows of the Score Table are still to be cleared.
     gone: Vec<bool>,
     weights: Vec<u32>,
+    random_bits: u8,
     next_build: u64,
     next_sweep: u64,
 }
@@ -85,6 +88,7 @@ impl Control {
             servers: vec![Standing::Absent; params.servers().into()],
             gone: vec![false; params.servers().into()],
             weights: Vec::with_capacity(params.servers().into()),
+            random_bits: params.random_bits(),
             next_build: 0,
             next_sweep: 0,
         }
@@ -183,7 +187,8 @@ impl Control {
         }
     }
 
-    /// Weights of 32 bits for the active servers, 0 for the others. The largest has its top bit set, unless all are small.
+    /// Weights of 32 bits for the active servers, 0 for the others. The largest has its top bit set, unless all are small,
+    /// and the least is more than 2^−`random_bits` of it.
     fn weigh(&mut self, scores: &DipRegScore, now: u32) {
         let widths = scores.widths();
         let active = || (0..=u8::MAX).zip(&self.servers).map(|(id, &standing)| (id, standing == Standing::Active));
@@ -199,8 +204,10 @@ impl Control {
         };
         let largest = active().map(exact).max().unwrap_or(0);
         let shift = (u64::BITS - largest.leading_zeros()).saturating_sub(u32::BITS);
-        // An active server has a positive weight, however slow or full it is.
-        let scaled = |exact: u64| if exact == 0 { 0 } else { ((exact >> shift) as u32).max(1) };
+        // A unit of the table takes this share of the largest weight, since the sum is at most N times that. Whoever has
+        // less could be rounded to nothing, and a server that is never drawn never reports that it is better now.
+        let least = (largest >> shift >> self.random_bits) as u32 + 1;
+        let scaled = |exact: u64| if exact == 0 { 0 } else { ((exact >> shift) as u32).max(least) };
         let mut weights = core::mem::take(&mut self.weights);
         weights.clear();
         weights.extend(active().map(exact).map(scaled));

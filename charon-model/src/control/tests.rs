@@ -95,6 +95,19 @@ fn unknown_speeds_are_average() {
     assert_eq!(world.control.weights()[..3], [1_000 << 16, 3_000 << 16, 2_000 << 16]);
 }
 
+/// A server that was very slow once is drawn now and then, or it could never report that it is slow no more.
+#[test]
+fn the_slowest_server_is_heard_of_again() {
+    for servers in [2, 16] {
+        let mut world = World::with(servers);
+        (0..servers).for_each(|id| world.report(id, 0, (1 << 24) - 1, 0));
+        world.report(1, 4_095, 1, 0);
+        let _ = world.run(0);
+        // 2⁻¹⁶ of the largest weight: a unit, or a few where many rows are free.
+        assert_eq!(world.masses()[1], 16 / u32::from(servers - 1).min(16), "{servers} servers");
+    }
+}
+
 /// Draining: no new flow from the next run on, within the period too; old flows still find the server; and back.
 #[test]
 fn a_drained_server_keeps_its_flows_and_gets_none() {
@@ -199,14 +212,15 @@ fn a_sweep_keeps_fresh_scores() {
 }
 
 proptest! {
-    /// Weights stay in order and in range for any columns; an active server always has one.
+    /// Weights stay in order and in range for any columns; an active server always has one, and can be drawn.
     #[test]
     fn weights_are_positive_and_ordered(
         reports in prop::collection::vec((any::<u16>(), any::<u32>()), 1..16),
         preset in 0usize..3,
+        random_bits in 1u8..=16,
     ) {
         let widths = [RawWidths::FULL, RawWidths::WORDS, RawWidths::NARROW][preset];
-        let mut world = World::new(RawParams { widths, ..RawParams::paper() });
+        let mut world = World::new(RawParams { widths, random_bits, ..RawParams::paper() });
         for (id, &(g, v)) in (0..).zip(&reports) {
             world.control.add(id, row(id), &mut world.ips).unwrap();
             world.report(id, g, v, 0);
@@ -214,6 +228,7 @@ proptest! {
         let _ = world.run(0);
         let weights = world.control.weights();
         prop_assert!(weights.iter().enumerate().all(|(id, &weight)| (weight > 0) == (id < reports.len())));
+        prop_assert!(world.masses().iter().enumerate().all(|(id, &mass)| (mass > 0) == (id < reports.len())));
         let rows = world.scores.rows();
         for a in 0..reports.len() {
             for b in 0..reports.len() {

@@ -44,9 +44,13 @@ impl NewFile {
 
     /// The whole text at once.
     pub fn text(path: &Path, text: &str) -> Result<Self, Failure> {
-        let mut file = Self::create(path)?;
-        file.file.write_all(text.as_bytes()).map_err(Failure::file(path))?;
-        Ok(file)
+        Self::create(path)?.with(text)
+    }
+
+    /// The same with this text behind what is in it.
+    pub fn with(mut self, text: &str) -> Result<Self, Failure> {
+        self.file.write_all(text.as_bytes()).map_err(Failure::file(&self.path))?;
+        Ok(self)
     }
 
     pub fn keep(self) -> Result<(), Failure> {

@@ -68,6 +68,39 @@ fn mistakes_are_explained() {
     }
 }
 
+/// Where nothing can be written is found before the runs, which these could not finish while the test waits; and what can
+/// be written is not.
+#[test]
+fn unwritable_paths_cost_no_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::create_dir_all(path("drawings/fct.svg")).expect("a folder");
+    std::fs::write(path("runs.json"), "as it was").expect("written");
+    let long = ["simulate", "--flows", "10000000", "--seeds", "1000"];
+    let files = ["--json", &path("runs.json"), "--out", &path("drawings")];
+    let out = run(&[&long[..], &files].concat());
+    assert!(text(&out.stderr).contains("fct.svg: a folder"), "{}", text(&out.stderr));
+    assert_eq!(std::fs::read_to_string(path("runs.json")).expect("a file"), "as it was");
+    let names: Vec<_> = std::fs::read_dir(path("drawings")).expect("a folder").flatten().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
+
+/// A reader of the table who goes away early still gets the files.
+#[test]
+fn a_closed_pipe_costs_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("runs.json");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_charon"))
+        .args(["simulate", "--quick", "--loads", "64.5", "--json", &json.display().to_string()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("it ends").success());
+    let text = std::fs::read_to_string(json).expect("a file");
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+}
+
 /// A reader that goes away early ends the program quietly.
 #[test]
 fn a_closed_pipe_is_no_error() {

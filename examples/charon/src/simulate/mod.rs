@@ -13,6 +13,7 @@ use charon_model::simulate::{Fast, Growth, Policy, Scenario, Service};
 use clap::ValueEnum;
 
 use crate::failure::Failure;
+use crate::output::NewFile;
 
 /// Simulates flows, servers and balancers in virtual time, and compares how flows are assigned.
 ///
@@ -98,22 +99,31 @@ pub enum ServiceName {
 }
 
 pub fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    // The runs take minutes: a path that cannot be written must not cost them.
+    let json = args.json.as_deref().map(place).transpose()?;
+    let drawings = match &args.out {
+        Some(folder) => Some([place(&folder.join("jain.svg"))?, place(&folder.join("fct.svg"))?]),
+        None => None,
+    };
     let found = found::all(args)?;
     let growth = found::growth(args)?;
+    let mut files = Vec::new();
+    if let Some(file) = json {
+        files.push(file.with(&show::json(args, &found, &growth).to_string())?);
+    }
+    if let Some([jain, fct]) = drawings {
+        files.extend([jain.with(&plot::jain(&found, args))?, fct.with(&plot::fct(&found))?]);
+    }
+    // Before the table, whose reader may go away early.
+    files.into_iter().try_for_each(NewFile::keep)?;
     show::print(out, args, &found, &growth)?;
-    if let Some(path) = &args.json {
-        write(path, show::json(args, &found, &growth).to_string().as_bytes())?;
-    }
-    if let Some(folder) = &args.out {
-        write(&folder.join("jain.svg"), plot::jain(&found, args).as_bytes())?;
-        write(&folder.join("fct.svg"), plot::fct(&found).as_bytes())?;
-    }
     Ok(())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// A new file, in a folder that is made if it is not there.
+fn place(path: &Path) -> Result<NewFile, Failure> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(Failure::file(path))?;
-    std::fs::write(path, bytes).map_err(Failure::file(path))
+    NewFile::create(path)
 }
 
 impl Args {
