@@ -86,6 +86,9 @@ fn threads_reach_the_serial_state() {
     let output = executor(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).matches("as serial").count(), 2);
+    // One worker has nothing to gain, and nothing to fail.
+    let alone = ["threaded", "--m", "1", "--batches", "1", "--batch", "5", "--service-ms", "2"];
+    assert!(executor(&alone).status.success());
     let output = executor(&["threaded", "--schedulers", "prescient-naive"]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("reorders a batch"));
