@@ -210,7 +210,7 @@ fn the_order_of_keys_does_not_matter() {
 /// §3: nodes with different numbers of workers and different shardings reach the same state from one committed stream.
 #[test]
 fn nodes_of_different_shapes_agree() {
-    let nodes = [(3, Base::Range), (2, Base::Hash), (3, Base::Modulo), (4, Base::Host)];
+    let nodes = [(3, Base::Range), (2, Base::Hash), (3, Base::Modulo), (4, Base::Host), (256, Base::Hash)];
     for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order) {
         check(32, &histories(), |history| {
             let mut batch = TxnBatch::new();
