@@ -52,6 +52,9 @@ impl Step {
 
 impl Pipeline {
     /// Idle workers with every key ready; `service` ticks per unit of weight, `latency` ticks per transfer.
+    ///
+    /// Weights times `service`, and `latency` once per transaction, must sum to less than 2⁶⁴: a model of time has no end.
+    /// Memory: eight bytes per key id up to the largest met.
     #[must_use]
     pub fn new(workers: u16, service: u64, latency: u64) -> Self {
         let clocks = vec![0; usize::from(workers)];

@@ -162,6 +162,7 @@ impl KeySets {
     }
 
     /// The same with a hot shard: `percent` of a hundred new keys come from the first `accounts`, the rest from all others.
+    /// Where all of them do, the accounts must be more than a transaction has keys, or it is never full.
     #[must_use]
     pub fn hot(mut self, percent: u32, accounts: u32) -> Self {
         (self.hot_percent, self.hot_accounts) = (percent, accounts.min(self.accounts - 1));

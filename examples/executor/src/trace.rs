@@ -104,6 +104,9 @@ fn parse(file: &Path, mut input: impl BufRead) -> Result<Vec<ReadWriteSets>, Rea
             break;
         }
         let fault = |fault| ReadError::Line { file: file.to_owned(), line, fault };
+        if bytes.len() as u64 == MAX_LINE_BYTES && bytes.last() != Some(&b'\n') {
+            return Err(fault(format!("a line of {MAX_LINE_BYTES} bytes or more")));
+        }
         let text = str::from_utf8(&bytes).map_err(|_| fault("not text".to_owned()))?;
         sets.extend(transaction(text, &mut ids).map_err(|error| fault(error.to_string()))?);
     }
@@ -133,6 +136,9 @@ mod tests {
             let Err(ReadError::Line { line: at, .. }) = parsed(text) else { panic!("{text:?}") };
             assert_eq!(at, line, "{text:?}");
         }
+        // Cut in two, it would be two lines.
+        let long = format!("1,0,2,3\n# {}\n", "1,0,2,3;".repeat(MAX_LINE_BYTES as usize / 8));
+        assert!(matches!(parsed(&long), Err(ReadError::Line { line: 2, .. })));
         assert!(matches!(parsed("# nothing\n"), Err(ReadError::Empty { .. })));
     }
 }

@@ -34,6 +34,23 @@ fn the_demonstration_ranks_and_checks() {
     assert!((6.4..7.2).contains(&worth("prefix")));
     assert!(worth("earliest-finish") > 7.5);
     assert!((4.4..5.1).contains(&worth("prescient-incremental")));
+    the_readme_says(&json);
+}
+
+/// The README's table has what was measured.
+fn the_readme_says(json: &Path) {
+    let readme = include_str!("../README.md");
+    let lines = readme.lines().skip_while(|line| !line.starts_with("| scheduler | worth")).skip(2);
+    let mut rows = 0;
+    for line in lines.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let scheduler = cells[1].split([' ', ',']).next().unwrap();
+        let [worth, reads] =
+            ["pipeline", "remote_reads"].map(|kind| value(json, &format!("{kind}/{scheduler}/hot-shard")));
+        assert_eq!([cells[2], cells[3]], [format!("{worth:.2}"), format!("{reads:.3}")], "{scheduler}");
+        rows += 1;
+    }
+    assert_eq!(rows, 9, "all but the naive form, which has other batches");
 }
 
 /// Table 1: gather and scatter take two transfers and hold locks for them; data fusion takes one.
@@ -86,6 +103,9 @@ fn threads_reach_the_serial_state() {
     let output = executor(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).matches("as serial").count(), 2);
+    // One worker has nothing to gain, and nothing to fail.
+    let alone = ["threaded", "--m", "1", "--batches", "1", "--batch", "5", "--service-ms", "2"];
+    assert!(executor(&alone).status.success());
     let output = executor(&["threaded", "--schedulers", "prescient-naive"]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("reorders a batch"));

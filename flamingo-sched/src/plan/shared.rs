@@ -109,6 +109,15 @@ impl Plan {
     fn finish_shared(&mut self, batch: &TxnBatch) {
         let workers = self.loads.len() as u16;
         self.loads.fill(0);
+        if !self.has_rows() {
+            for txn in 0..self.len() {
+                self.loads[usize::from(self.masters[txn])] += batch.weight(txn);
+                for at in row(&self.shared.ends, txn) {
+                    self.loads[usize::from(self.shared.masters[at].worker)] += batch.weight(txn);
+                }
+            }
+            return;
+        }
         let (mut runs, mut serves) = (core::mem::take(&mut self.runs), core::mem::take(&mut self.serves));
         let mut sorted = core::mem::take(&mut self.by_version);
         runs.clear();
