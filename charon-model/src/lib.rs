@@ -6,6 +6,15 @@ extern crate alloc;
 
 use saer as _;
 
+pub mod alias;
 pub mod dip_reg_score;
+#[cfg(feature = "test-util")]
+pub mod frame;
+pub mod gre;
+pub mod hash;
+pub mod ip_table;
+pub mod packet;
 pub mod params;
+pub mod pipeline;
 pub mod score;
+pub mod timestamp;

@@ -1,0 +1,56 @@
+//! The tables that the control plane writes and the pipeline reads.
+
+use core::net::IpAddr;
+
+use crate::alias::{AliasError, AliasTables};
+use crate::dip_reg_score::DipRegScore;
+use crate::ip_table::{IpTable, IpTableError, Row};
+use crate::params::Params;
+
+/// Alias Table, Score Table, and an IP Table for each address family.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Tables {
+    /// Candidates by weight.
+    pub alias: AliasTables,
+    /// Loads.
+    pub scores: DipRegScore,
+    v4: IpTable,
+    v6: IpTable,
+}
+
+impl Tables {
+    pub(super) fn new(params: &Params) -> Result<Self, AliasError> {
+        Ok(Self {
+            alias: AliasTables::new(params.random_bits())?,
+            scores: DipRegScore::new(params),
+            v4: IpTable::new(params),
+            v6: IpTable::new(params),
+        })
+    }
+
+    /// Adds a server's address. A server may have one of each family.
+    ///
+    /// # Errors
+    /// [`IpTableError::UnknownId`], [`IpTableError::Taken`].
+    pub fn add(&mut self, id: u8, row: Row) -> Result<(), IpTableError> {
+        if row.address.is_ipv4() { self.v4.add(id, row) } else { self.v6.add(id, row) }
+    }
+
+    /// Removes a server: its flows go to others, which reset them, and its share of the fallback is dealt out anew. Take its
+    /// weight away first, and wait for its flows to end.
+    ///
+    /// # Errors
+    /// [`IpTableError::UnknownId`], [`IpTableError::Vacant`] if it has no address of either family.
+    pub fn remove(&mut self, id: u8) -> Result<(), IpTableError> {
+        let (v4, v6) = (self.v4.remove(id), self.v6.remove(id));
+        v4.or(v6).map(|_| ())
+    }
+
+    /// The IP Table of an address's family.
+    #[must_use]
+    #[inline]
+    pub const fn ip(&self, address: IpAddr) -> &IpTable {
+        if address.is_ipv4() { &self.v4 } else { &self.v6 }
+    }
+}
