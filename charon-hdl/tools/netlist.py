@@ -3,7 +3,8 @@
 
 usage: netlist.py [DIRECTORY]     the default is netlist/ beside this script's folder
 
-The files are byte for byte the same whenever the RTL is: source positions are cut off, and the version of Yosys is pinned.
+The files are byte for byte the same whenever the RTL is: source positions and generated names are cut off, and the version
+of Yosys is pinned.
 For every design there is the netlist of each size, and one with the faults of tools/faults.txt built in: every expression
 named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that nothing writes.
 """
@@ -16,6 +17,13 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
+# Small ones, with their parameters, on which the interpreter is compared with a simulator.
+SMALL = [
+    ("operators", {}),
+    ("sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
+    ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
+    ("row_memory", {"ROWS": 5, "WIDTH": 66}),
+]
 YOSYS = "0.70"
 
 # From modules to words: no hierarchy, one clock that is implied, read ports without registers, flip-flops without resets
@@ -38,16 +46,20 @@ def main():
     sources = read_sources()
     for top in DESIGNS:
         for size in SIZES:
-            write_netlist(sources, top, size, os.path.join(out, f"{top}_{size}.btor2"))
-        write_netlist(with_faults(sources, top), top, SIZES[0], os.path.join(out, f"{top}_faults.btor2"))
+            write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
+        faulty = with_faults(sources, top)
+        write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
+    for top, parameters in SMALL:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
 
 
 def read_sources():
     rtl = os.path.join(ROOT, "rtl")
-    return {name: open(os.path.join(rtl, name)).read() for name in sorted(os.listdir(rtl))}
+    paths = [os.path.join(rtl, name) for name in sorted(os.listdir(rtl))] + [os.path.join(ROOT, "tests", "operators.v")]
+    return {os.path.basename(path): open(path).read() for path in paths}
 
 
-def write_netlist(sources, top, size, out):
+def write_netlist(sources, top, parameters, out):
     from pyosys import libyosys
 
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +70,8 @@ def write_netlist(sources, top, size, out):
         raw = os.path.join(folder, "raw.btor2")
         design = libyosys.Design()
         libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
-        libyosys.run_pass(f"chparam -set SERVERS {size} {top}", design)
+        for name, value in parameters.items():
+            libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
         for line in PASSES.format(top=top, out=raw).split("\n"):
             if line:
                 libyosys.run_pass(line, design)
@@ -66,9 +79,11 @@ def write_netlist(sources, top, size, out):
     if f"Yosys {YOSYS} " not in lines[0]:
         sys.exit(f"error: netlists are made with Yosys {YOSYS}, this is another: {lines[0]}")
     with open(out, "w") as file:
-        file.write(f"; {top}, SERVERS = {size}: written by tools/netlist.py with Yosys {YOSYS}; do not edit.\n")
+        values = "".join(f", {name} = {value}" for name, value in parameters.items())
+        file.write(f"; {top}{values}: written by tools/netlist.py with Yosys {YOSYS}; do not edit.\n")
         for line in lines[1:]:
-            line = line.split(";")[0].rstrip()
+            # Names of Yosys's own hold positions and counters.
+            line = " ".join(word for word in line.split(";")[0].split() if "$" not in word)
             if line:
                 file.write(line + "\n")
 

@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
     /// Lets every word follow the inputs and the registers.
     pub fn settle(&mut self) {
         for step in &self.netlist.steps {
-            if step.out.narrow() && step.a.narrow() && step.b.narrow() {
+            if step.narrow {
                 let value = self.narrow(step);
                 self.values[step.out.at as usize] = value & mask(step.out.width);
             } else {

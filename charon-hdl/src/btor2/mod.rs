@@ -19,6 +19,7 @@ mod error;
 mod machine;
 mod netlist;
 mod parse;
+mod shrink;
 #[cfg(test)]
 mod tests;
 mod word;

@@ -79,6 +79,8 @@ pub(super) enum ArrayNode {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) op: Op,
+    /// All its words have at most 64 bits.
+    pub(super) narrow: bool,
     pub(super) out: Place,
     pub(super) a: Place,
     pub(super) b: Place,
@@ -147,6 +149,12 @@ impl Netlist {
     }
 }
 
+impl Step {
+    pub(super) const fn new(op: Op, out: Place, [a, b, c]: [Place; 3]) -> Self {
+        Self { op, narrow: out.is_narrow() && a.is_narrow() && b.is_narrow(), out, a, b, c }
+    }
+}
+
 impl Signal {
     /// The bits of the word.
     #[must_use]
@@ -160,7 +168,7 @@ impl Place {
         self.at as usize..self.at as usize + limbs(self.width)
     }
 
-    pub(super) const fn narrow(self) -> bool {
+    pub(super) const fn is_narrow(self) -> bool {
         self.width <= 64
     }
 }

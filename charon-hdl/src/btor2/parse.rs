@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 
 use super::error::Btor2Error;
 use super::netlist::{Array, ArrayNode, ArrayValue, Netlist, Op, Place, Register, Signal, Step};
+use super::shrink::{self, Copies};
 use super::word::{self, MAX_WIDTH, Word, ZERO, limbs};
 
 /// The most address bits of an array.
@@ -23,6 +24,7 @@ impl Netlist {
             reader.line = at + 1;
             reader.read(line.split(';').next().unwrap_or(""))?;
         }
+        shrink::remove_unused(&mut reader.netlist);
         Ok(reader.netlist)
     }
 }
@@ -42,6 +44,7 @@ enum Item {
 struct Reader {
     line: usize,
     items: BTreeMap<u64, Item>,
+    copies: Copies,
     netlist: Netlist,
 }
 
@@ -242,7 +245,7 @@ impl Reader {
         // A wire with another name is the same word.
         let out = if op == Op::Uext && a.width == width { a } else { self.place(width) };
         if out != a {
-            self.netlist.steps.push(Step { op, out, a, b, c });
+            self.netlist.steps.push(self.copies.joined(Step::new(op, out, [a, b, c])));
         }
         if let Some(name) = words.rest.next() {
             self.netlist.names.insert(name.to_owned(), Signal(out));

@@ -137,6 +137,25 @@ fn constants() {
     assert_eq!(values.collect::<Vec<_>>(), expected);
 }
 
+/// A bit concatenated to itself is one operator, whatever the order; another bit among them is not taken for the same; what
+/// nothing uses is left out.
+#[test]
+fn copies_of_a_bit_are_joined() {
+    let text = "1 sort bitvec 1\n2 sort bitvec 2\n3 sort bitvec 3\n4 sort bitvec 5\n5 input 1 x\n6 input 1 y\n\
+                7 concat 2 5 5\n8 concat 3 7 5\n9 concat 4 8 7\n10 output 9 same\n11 concat 3 7 6\n12 concat 4 7 11\n\
+                13 output 12 mixed\n14 not 4 12\n";
+    let netlist = Netlist::parse(text).unwrap();
+    assert_eq!(netlist.operators(), 4, "one for `same`, three for `mixed`");
+    let mut machine = Machine::new(&netlist, Fill::Zero);
+    for (x, y, same, mixed) in [(0, 0, 0, 0), (0, 1, 0, 1), (1, 0, 0b11111, 0b11110), (1, 1, 0b11111, 0b11111)] {
+        machine.set(netlist.input("x").unwrap(), x);
+        machine.set(netlist.input("y").unwrap(), y);
+        machine.settle();
+        let seen = ["same", "mixed"].map(|name| machine.get(netlist.output(name).unwrap()));
+        assert_eq!(seen, [same, mixed]);
+    }
+}
+
 /// Two registers that exchange their values do so at once; one without `next` keeps its value; `init` holds at first.
 #[test]
 fn registers_change_together() {

@@ -3,6 +3,7 @@
 
 pub mod directed;
 pub mod streams;
+pub mod tools;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,6 +46,14 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// A clock as it was: reset, the bits of a request, and what the outputs showed.
+#[derive(Clone, Copy, Debug)]
+pub struct Traced {
+    pub reset: bool,
+    pub request: Option<u128>,
+    pub seen: Seen,
+}
+
 /// An implementation beside the model: every request goes to both, and every answer is compared when it comes.
 pub struct Lockstep<'a> {
     design: Design,
@@ -57,6 +66,8 @@ pub struct Lockstep<'a> {
     pub requests: usize,
     /// The longest that an answer took, in clocks.
     pub slowest: usize,
+    /// What went in and came out in every clock, if it is wanted.
+    pub trace: Option<Vec<Traced>>,
 }
 
 /// Latency of the pipe: the answer shows nine clocks after its request, as `@Xilinx_MaxLatency(9)` promises.
@@ -72,7 +83,8 @@ impl<'a> Lockstep<'a> {
         let hardware = ScoreModule::new(netlist, params.widths(), fill).expect("the ports of dip_reg_score");
         let model = DipRegScore::new(&params);
         let waiting = VecDeque::new();
-        let mut both = Self { design, hardware, params, model, waiting, clock: 0, requests: 0, slowest: 0 };
+        let mut both =
+            Self { design, hardware, params, model, waiting, clock: 0, requests: 0, slowest: 0, trace: None };
         both.hardware.reset();
         both
     }
@@ -169,6 +181,14 @@ impl<'a> Lockstep<'a> {
             Cycle::Bubble => self.hardware.clock(None),
             Cycle::Reset(request) => self.hardware.drive(true, request.map(|request| request.pack(widths))),
         };
+        if let Some(trace) = &mut self.trace {
+            let (reset, request) = match cycle {
+                Cycle::Request(request) => (false, Some(request)),
+                Cycle::Bubble => (false, None),
+                Cycle::Reset(request) => (true, request),
+            };
+            trace.push(Traced { reset, request: request.map(|request| request.pack(widths)), seen });
+        }
         self.compare(seen.answer)?;
         if let Cycle::Reset(_) = cycle {
             self.model = DipRegScore::new(&self.params);
