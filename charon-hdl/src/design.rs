@@ -86,7 +86,12 @@ impl Design {
     /// needs beside itself.
     #[must_use]
     pub fn bundle(self) -> String {
-        let lines = self.files().iter().flat_map(|file| file.text.lines());
-        lines.filter(|line| !line.starts_with("`include")).flat_map(|line| [line, "\n"]).collect()
+        joined(self.files())
     }
+}
+
+/// Files in one, without what they include.
+pub(crate) fn joined(files: &[File]) -> String {
+    let lines = files.iter().flat_map(|file| file.text.lines());
+    lines.filter(|line| !line.starts_with("`include")).flat_map(|line| [line, "\n"]).collect()
 }

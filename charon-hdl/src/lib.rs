@@ -9,12 +9,14 @@ pub mod btor2;
 mod design;
 mod file;
 mod macros;
+mod part;
 #[cfg(feature = "sim")]
 pub mod sim;
 
 pub use design::Design;
 pub use file::File;
 pub use macros::macros;
+pub use part::Part;
 
 /// The version of the hardware: the crate's.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

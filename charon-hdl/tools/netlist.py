@@ -24,6 +24,16 @@ SMALL = [
     ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
     ("row_memory", {"ROWS": 5, "WIDTH": 66}),
 ]
+# The parts around the Score Table, and the whole: file, module, parameters. Each also with its faults, as its first file.
+PARTS = [
+    ("alias_table_16", "alias_table", {"SERVERS": 16}),
+    ("alias_table_100", "alias_table", {"SERVERS": 100}),
+    ("ip_table_v4_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}),
+    ("ip_table_v6_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 128}),
+    ("timestamp_gen", "timestamp_gen", {}),
+    ("server_id_extract_4", "server_id_extract", {"ID_BITS": 4}),
+    ("server_id_extract_8", "server_id_extract", {"ID_BITS": 8}),
+]
 YOSYS = "0.70"
 
 # From modules to words: no hierarchy, one clock that is implied, read ports without registers, flip-flops without resets
@@ -35,6 +45,26 @@ memory_nordff
 opt -full
 dffunmap
 setundef -undriven -zero
+opt_clean -purge
+write_btor {out}
+"""
+
+# The same without making words smaller: masks that are constant stay words, of which a parity is one line. Otherwise it would
+# become a line per bit, and the hashes are 640 parities.
+PASSES_OF_PARTS = """
+hierarchy -check -top {top}
+proc -noopt
+flatten
+opt_clean
+memory_dff
+memory_collect
+opt_merge
+opt_clean
+async2sync
+memory_nordff
+dffunmap
+setundef -undriven -zero
+opt_merge
 opt_clean -purge
 write_btor {out}
 """
@@ -51,6 +81,13 @@ def main():
         write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
     for top, parameters in SMALL:
         write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
+    faulty = set()
+    for name, top, parameters in PARTS:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"), PASSES_OF_PARTS)
+        if top not in faulty:
+            planted = with_faults(sources, top)
+            write_netlist(planted, top, parameters, os.path.join(out, f"{top}_faults.btor2"), PASSES_OF_PARTS)
+            faulty.add(top)
 
 
 def read_sources():
@@ -59,7 +96,7 @@ def read_sources():
     return {os.path.basename(path): open(path).read() for path in paths}
 
 
-def write_netlist(sources, top, parameters, out):
+def write_netlist(sources, top, parameters, out, passes=PASSES):
     from pyosys import libyosys
 
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +109,7 @@ def write_netlist(sources, top, parameters, out):
         libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
         for name, value in parameters.items():
             libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
-        for line in PASSES.format(top=top, out=raw).split("\n"):
+        for line in passes.format(top=top, out=raw).split("\n"):
             if line:
                 libyosys.run_pass(line, design)
         lines = open(raw).read().splitlines()
@@ -108,10 +145,11 @@ def with_faults(sources, top):
 
 def read_faults():
     faults = []
-    with open(os.path.join(ROOT, "tools", "faults.txt")) as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                faults.append([field.strip() for field in line.split(" @ ")])
+    for name in ["faults.txt", "part_faults.txt"]:
+        with open(os.path.join(ROOT, "tools", name)) as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    faults.append([field.strip() for field in line.split(" @ ")])
     return faults
 
 
