@@ -6,12 +6,14 @@ extern crate alloc;
 
 #[cfg(feature = "sim")]
 pub mod btor2;
+pub mod control;
 mod design;
 mod file;
 mod macros;
 mod part;
 #[cfg(feature = "sim")]
 pub mod sim;
+pub mod tuple;
 
 pub use design::Design;
 pub use file::File;

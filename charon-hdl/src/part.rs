@@ -14,6 +14,9 @@ const ALIAS: File = file!("rtl/alias_table.v");
 const IP: File = file!("rtl/ip_table.v");
 const TIME: File = file!("rtl/timestamp_gen.v");
 const ID: File = file!("rtl/server_id_extract.v");
+const BUS: File = file!("rtl/axi_lite_slave.v");
+const WORDS: File = file!("rtl/strobed_words.v");
+const CONTROL: File = file!("rtl/control_port.v");
 
 /// A module around the Score Table with all it needs. The Score Table itself is a [`Design`](crate::Design).
 ///
@@ -37,11 +40,16 @@ pub enum Part {
     TimestampGen,
     /// `server_id_extract`: the server's id in a TCP timestamp; combinational.
     ServerIdExtract,
+    /// `control_port`: the registers of all of these, on AXI4-Lite.
+    ControlPort,
+    /// `charon_top`: the balancer from parsed fields to a decision, 18 clocks; with either Score Table.
+    Top,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract];
+    pub const ALL: [Self; 6] =
+        [Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract, Self::ControlPort, Self::Top];
 
     /// The name of the top module.
     #[must_use]
@@ -51,6 +59,8 @@ impl Part {
             Self::IpTable => "ip_table",
             Self::TimestampGen => "timestamp_gen",
             Self::ServerIdExtract => "server_id_extract",
+            Self::ControlPort => "control_port",
+            Self::Top => "charon_top",
         }
     }
 
@@ -62,6 +72,29 @@ impl Part {
             Self::IpTable => &[PARAMETERS, BRAM, IP],
             Self::TimestampGen => &[PARAMETERS, TIME],
             Self::ServerIdExtract => &[PARAMETERS, ID],
+            Self::ControlPort => &[PARAMETERS, BUS, WORDS, CONTROL],
+            Self::Top => &[
+                PARAMETERS,
+                BRAM,
+                file!("rtl/sync_fifo.v"),
+                file!("rtl/row_memory.v"),
+                file!("rtl/score_times.v"),
+                file!("rtl/score_drain.v"),
+                file!("rtl/score_try.v"),
+                file!("rtl/score_loop.v"),
+                file!("rtl/dip_reg_score_pipe.v"),
+                file!("rtl/dip_reg_score_fsm.v"),
+                COLUMNS,
+                HASH,
+                ALIAS,
+                IP,
+                TIME,
+                ID,
+                BUS,
+                WORDS,
+                CONTROL,
+                file!("rtl/charon_top.v"),
+            ],
         }
     }
 
@@ -76,6 +109,8 @@ impl Part {
             Self::ServerIdExtract => {
                 &[file!("netlist/server_id_extract_4.btor2"), file!("netlist/server_id_extract_8.btor2")]
             }
+            Self::ControlPort => &[file!("netlist/control_port_16.btor2")],
+            Self::Top => &[file!("netlist/charon_top_16.btor2"), file!("netlist/charon_top_fsm_16.btor2")],
         }
     }
 

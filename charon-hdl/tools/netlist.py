@@ -33,6 +33,9 @@ PARTS = [
     ("timestamp_gen", "timestamp_gen", {}),
     ("server_id_extract_4", "server_id_extract", {"ID_BITS": 4}),
     ("server_id_extract_8", "server_id_extract", {"ID_BITS": 8}),
+    ("control_port_16", "control_port", {"SERVERS": 16}),
+    ("charon_top_16", "charon_top", {"SERVERS": 16}),
+    ("charon_top_fsm_16", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}),
 ]
 YOSYS = "0.70"
 

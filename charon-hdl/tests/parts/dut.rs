@@ -53,6 +53,16 @@ impl<'a> Dut<'a> {
         self.machine.clock();
     }
 
+    /// Goes over the edge, settled as it is.
+    pub(crate) fn edge(&mut self) {
+        self.machine.settle();
+        self.machine.clock();
+    }
+
+    pub(crate) fn machine(&mut self) -> &mut Machine<'a> {
+        &mut self.machine
+    }
+
     /// One word written: the inputs hold for a clock, then the first of them, an enable, is zero again.
     pub(crate) fn write(&mut self, inputs: &[(&str, u128)]) {
         self.set(inputs);

@@ -1,12 +1,12 @@
 //! These tests find faults: each of `tools/part_faults.txt`, switched on in a netlist that holds those of its module.
 
 use super::dut::{Verdict, parse};
-use super::{alias, ip, small};
+use super::{alias, control, ip, small};
 
 type Check = fn(&charon_hdl::btor2::Netlist, u8) -> Verdict;
 
 /// A module with its faults, and what is to find them.
-const MODULES: [(&str, &str, &[Check]); 4] = [
+const MODULES: [(&str, &str, &[Check]); 5] = [
     (
         "alias_table",
         include_str!("../../netlist/alias_table_faults.btor2"),
@@ -21,6 +21,7 @@ const MODULES: [(&str, &str, &[Check]); 4] = [
         include_str!("../../netlist/ip_table_faults.btor2"),
         &[|netlist, fault| ip::edits(netlist, fault, false, 20)],
     ),
+    ("control_port", include_str!("../../netlist/control_port_faults.btor2"), &[control::accesses]),
     ("timestamp_gen", include_str!("../../netlist/timestamp_gen_faults.btor2"), &[small::ticks]),
     (
         "server_id_extract",

@@ -9,6 +9,7 @@
 )]
 
 mod alias;
+mod control;
 mod dut;
 mod faults;
 mod ip;

@@ -1,0 +1,15 @@
+//! The whole balancer against the model's pipeline: frames through the model's parser into both, decisions compared, while a
+//! control plane changes the tables over the bus.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "tests"
+)]
+
+mod faults;
+mod lockstep;
+mod traffic;
+mod world;
