@@ -13,7 +13,7 @@ fn every_planted_fault_is_noticed() {
         worlds.iter().take(seeds).find_map(|world| {
             let mut world = world.clone();
             world.plant(&netlist, fault);
-            run(world, 30, 2_000).err()
+            run(&mut world, 30, 2_000).err()
         })
     };
     assert_eq!(noticed(0, 1), None, "without a fault");

@@ -13,6 +13,7 @@ use charon_model::params::{Params, RawParams};
 use charon_model::pipeline::{Config, Decision, DropReason, NextHop, Pipeline, Tables};
 
 use super::traffic::{Draw, UPLINK, frame, row};
+use super::verilog::Clock;
 
 pub(crate) type Checked<T = ()> = Result<T, String>;
 
@@ -52,6 +53,8 @@ pub(crate) struct World<'a> {
     last_read: [u32; 2],
     pub(crate) draw: Draw,
     pub(crate) reached: Reached,
+    /// Every clock of the hardware, where it is asked for.
+    pub(crate) trace: Option<Vec<Clock>>,
 }
 
 type Expected = (Decision, NextHop);
@@ -62,7 +65,7 @@ fn params() -> Params {
 
 impl<'a> World<'a> {
     /// After reset, with servers 0 to 11 of weight 1 in force.
-    pub(crate) fn new(netlist: &'a Netlist, config: Config, fsm: bool, seed: u8) -> Checked<Self> {
+    pub(crate) fn new(netlist: &'a Netlist, config: Config, fsm: bool, seed: u8, traced: bool) -> Checked<Self> {
         let dut = TopModule::new(netlist, Fill::Pattern(u64::from(seed))).expect("the ports of charon_top");
         let mut world = Self {
             dut,
@@ -81,10 +84,18 @@ impl<'a> World<'a> {
             last_read: [0; 2],
             draw: Draw::new(seed),
             reached: Reached::new(),
+            trace: traced.then(Vec::new),
         };
         world.reset(1, false)?;
         world.start()?;
         Ok(world)
+    }
+
+    /// A clock of the hardware.
+    fn cycle(&mut self, reset: bool, fields: Option<&Fields>, bus: &Bus) -> TopSeen {
+        let seen = self.dut.clock(reset, fields, bus);
+        self.trace.iter_mut().for_each(|trace| trace.push((reset, fields.copied(), *bus, seen)));
+        seen
     }
 
     /// Switches a fault on.
@@ -238,7 +249,7 @@ impl<'a> World<'a> {
             read_answer: stall(),
         };
         let bus = self.master.drive(stalls);
-        let seen = self.dut.clock(false, fields.as_ref(), &bus);
+        let seen = self.cycle(false, fields.as_ref(), &bus);
         if seen.bank != self.bank {
             self.bank = seen.bank;
             let edits = self.coming.pop_front().ok_or("a version that nobody wrote")?;
@@ -328,7 +339,7 @@ impl<'a> World<'a> {
         let soon = self.draw.below(16) as u32;
         let now = self.draw.bits() as u32;
         let now =
-            if self.draw.one_in(3) { now } else { self.dut.clock(false, None, &Bus::default()).now.wrapping_add(soon) };
+            if self.draw.one_in(3) { now } else { self.cycle(false, None, &Bus::default()).now.wrapping_add(soon) };
         for id in 0..16u8 {
             self.jump(now);
             self.drain()?;
@@ -354,7 +365,7 @@ impl<'a> World<'a> {
         let bytes = valid.then(|| frame(&mut self.draw, |_, _| None));
         let fields = bytes.map(|mut bytes| Fields::new(Packet::parse(&mut bytes).as_ref().map(Packet::headers)));
         for at in 0..clocks {
-            let seen = self.dut.clock(true, fields.as_ref(), &Bus::default());
+            let seen = self.cycle(true, fields.as_ref(), &Bus::default());
             if self.clock > 0 && at > 0 {
                 same("an answer during reset", seen.answer, None)?;
             }
@@ -367,7 +378,7 @@ impl<'a> World<'a> {
         self.plane.reset();
         // Until there is a configuration, nothing is asked.
         for _ in 0..40 {
-            let seen = self.dut.clock(false, None, &Bus::default());
+            let seen = self.cycle(false, None, &Bus::default());
             same("an answer after reset", seen.answer, None)?;
             self.clock += 1;
         }
