@@ -11,13 +11,28 @@ const PARAMETERS: File = file!("rtl/charon_params.vh");
 const FIFO: File = file!("rtl/sync_fifo.v");
 const BRAM: File = file!("rtl/charon_bram.v");
 const ROWS: File = file!("rtl/row_memory.v");
+const TIMES: File = file!("rtl/score_times.v");
+const DRAIN: File = file!("rtl/score_drain.v");
+const TRY: File = file!("rtl/score_try.v");
+const LOOP: File = file!("rtl/score_loop.v");
+const PIPE: File = file!("rtl/dip_reg_score_pipe.v");
+const FSM: File = file!("rtl/dip_reg_score_fsm.v");
+const COLUMNS: File = file!("rtl/crc32_columns.v");
+const HASH: File = file!("rtl/flow_hash.v");
+const ALIAS: File = file!("rtl/alias_table.v");
+const IP: File = file!("rtl/ip_table.v");
+const TIME: File = file!("rtl/timestamp_gen.v");
+const ID: File = file!("rtl/server_id_extract.v");
+const BUS: File = file!("rtl/axi_lite_slave.v");
+const WORDS: File = file!("rtl/strobed_words.v");
+const CONTROL: File = file!("rtl/control_port.v");
 
 /// A module with all it needs.
 ///
 /// ```
 /// use charon_hdl::Design;
 /// for design in Design::ALL {
-///     for file in design.files() {
+///     for file in design.files().iter().chain(design.netlists()) {
 ///         // Hand `file.text` to the build under the name `file.name()`.
 ///         assert_ne!(file.digest(), [0; 32]);
 ///     }
@@ -31,11 +46,35 @@ pub enum Design {
     Fsm,
     /// `dip_reg_score`, one operation per clock, nine clocks of latency.
     Pipe,
+    /// `alias_table`: from a flow to its two candidates, five clocks.
+    AliasTable,
+    /// `ip_table`: from a server's id to where it is, and the fallback, of one address family; a clock each.
+    IpTable,
+    /// `timestamp_gen`: the time in ticks.
+    TimestampGen,
+    /// `server_id_extract`: the server's id in a TCP timestamp; combinational.
+    ServerIdExtract,
+    /// `control_port`: the registers of all of these, on AXI4-Lite.
+    ControlPort,
+    /// `charon_top`: the balancer from parsed fields to a decision, 18 clocks; with either Score Table.
+    Top,
 }
 
 impl Design {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Fsm, Self::Pipe];
+    pub const ALL: [Self; 8] = [
+        Self::Fsm,
+        Self::Pipe,
+        Self::AliasTable,
+        Self::IpTable,
+        Self::TimestampGen,
+        Self::ServerIdExtract,
+        Self::ControlPort,
+        Self::Top,
+    ];
+
+    /// The implementations of `dip_reg_score`.
+    pub const SCORE: [Self; 2] = [Self::Fsm, Self::Pipe];
 
     /// The name of the top module.
     #[must_use]
@@ -43,6 +82,12 @@ impl Design {
         match self {
             Self::Fsm => "dip_reg_score_fsm",
             Self::Pipe => "dip_reg_score_pipe",
+            Self::AliasTable => "alias_table",
+            Self::IpTable => "ip_table",
+            Self::TimestampGen => "timestamp_gen",
+            Self::ServerIdExtract => "server_id_extract",
+            Self::ControlPort => "control_port",
+            Self::Top => "charon_top",
         }
     }
 
@@ -50,48 +95,69 @@ impl Design {
     #[must_use]
     pub const fn files(self) -> &'static [File] {
         match self {
-            Self::Fsm => &[PARAMETERS, FIFO, BRAM, file!("rtl/dip_reg_score_fsm.v")],
-            Self::Pipe => &[
+            Self::Fsm => &[PARAMETERS, FIFO, BRAM, FSM],
+            Self::Pipe => &[PARAMETERS, BRAM, ROWS, TIMES, DRAIN, TRY, LOOP, PIPE],
+            Self::AliasTable => &[PARAMETERS, BRAM, COLUMNS, HASH, ALIAS],
+            Self::IpTable => &[PARAMETERS, BRAM, IP],
+            Self::TimestampGen => &[PARAMETERS, TIME],
+            Self::ServerIdExtract => &[PARAMETERS, ID],
+            Self::ControlPort => &[PARAMETERS, BUS, WORDS, CONTROL],
+            Self::Top => &[
                 PARAMETERS,
                 BRAM,
+                FIFO,
                 ROWS,
-                file!("rtl/score_times.v"),
-                file!("rtl/score_drain.v"),
-                file!("rtl/score_try.v"),
-                file!("rtl/score_loop.v"),
-                file!("rtl/dip_reg_score_pipe.v"),
+                TIMES,
+                DRAIN,
+                TRY,
+                LOOP,
+                PIPE,
+                FSM,
+                COLUMNS,
+                HASH,
+                ALIAS,
+                IP,
+                TIME,
+                ID,
+                BUS,
+                WORDS,
+                CONTROL,
+                file!("rtl/charon_top.v"),
             ],
         }
     }
 
-    /// The netlist that Yosys made of the module with 16 servers, in BTOR2.
+    /// The netlists that Yosys made of it, in BTOR2, the one of the default parameters (16 servers) first; each says its
+    /// parameters in its first line.
     #[must_use]
-    pub const fn netlist(self) -> File {
+    pub const fn netlists(self) -> &'static [File] {
         match self {
-            Self::Fsm => file!("netlist/dip_reg_score_fsm_16.btor2"),
-            Self::Pipe => file!("netlist/dip_reg_score_pipe_16.btor2"),
+            Self::Fsm => &[file!("netlist/dip_reg_score_fsm_16.btor2"), file!("netlist/dip_reg_score_fsm_256.btor2")],
+            Self::Pipe => {
+                &[file!("netlist/dip_reg_score_pipe_16.btor2"), file!("netlist/dip_reg_score_pipe_256.btor2")]
+            }
+            Self::AliasTable => &[file!("netlist/alias_table_16.btor2"), file!("netlist/alias_table_100.btor2")],
+            Self::IpTable => &[file!("netlist/ip_table_v4_16.btor2"), file!("netlist/ip_table_v6_16.btor2")],
+            Self::TimestampGen => &[file!("netlist/timestamp_gen.btor2")],
+            Self::ServerIdExtract => {
+                &[file!("netlist/server_id_extract_4.btor2"), file!("netlist/server_id_extract_8.btor2")]
+            }
+            Self::ControlPort => &[file!("netlist/control_port_16.btor2")],
+            Self::Top => &[file!("netlist/charon_top_16.btor2"), file!("netlist/charon_top_fsm_16.btor2")],
         }
     }
 
-    /// The same with 256 servers.
+    /// The first of [`netlists`](Self::netlists): that of the default parameters.
     #[must_use]
-    pub const fn netlist_256(self) -> File {
-        match self {
-            Self::Fsm => file!("netlist/dip_reg_score_fsm_256.btor2"),
-            Self::Pipe => file!("netlist/dip_reg_score_pipe_256.btor2"),
-        }
+    pub const fn netlist(self) -> File {
+        self.netlists()[0]
     }
 
     /// All files in one that includes nothing: some flows, P4-NetFPGA's among them, do not find what an extern's file
     /// needs beside itself.
     #[must_use]
     pub fn bundle(self) -> String {
-        joined(self.files())
+        let lines = self.files().iter().flat_map(|file| file.text.lines());
+        lines.filter(|line| !line.starts_with("`include")).flat_map(|line| [line, "\n"]).collect()
     }
-}
-
-/// Files in one, without what they include.
-pub(crate) fn joined(files: &[File]) -> String {
-    let lines = files.iter().flat_map(|file| file.text.lines());
-    lines.filter(|line| !line.starts_with("`include")).flat_map(|line| [line, "\n"]).collect()
 }

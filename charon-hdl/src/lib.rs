@@ -10,7 +10,6 @@ pub mod control;
 mod design;
 mod file;
 mod macros;
-mod part;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod tuple;
@@ -18,7 +17,6 @@ pub mod tuple;
 pub use design::Design;
 pub use file::File;
 pub use macros::macros;
-pub use part::Part;
 
 /// The version of the hardware: the crate's.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::std_instead_of_core, reason = "tests")]
 
 use charon_hdl::tuple::{Fields, Verdict};
-use charon_hdl::{Design, File, Part, macros};
+use charon_hdl::{Design, macros};
 use charon_model::params::{Params, RawParams};
 
 /// The header of the parameters agrees with the model's. If not: `cargo run -p charon-hdl --example params`, as it says.
@@ -23,9 +23,10 @@ fn files_and_bundles_are_complete() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rtl");
     let mut unused: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    for (files, bundle) in modules() {
+    for design in Design::ALL {
+        let bundle = design.bundle();
         assert!(!bundle.contains("`include"));
-        for file in files {
+        for file in design.files() {
             unused.retain(|name| name != file.name());
             assert!(file.text.starts_with("// "), "{} has no header", file.path);
             let Some(module) = file.name().strip_suffix(".v") else { continue };
@@ -43,7 +44,7 @@ fn files_and_bundles_are_complete() {
 /// Every port and parameter says what it is, on its line or on the line before.
 #[test]
 fn every_port_and_parameter_is_documented() {
-    for file in modules().into_iter().flat_map(|(files, _)| files).filter(|file| file.name().ends_with(".v")) {
+    for file in Design::ALL.into_iter().flat_map(Design::files).filter(|file| file.name().ends_with(".v")) {
         let header = file.text.split("\n);\n").next().unwrap();
         let mut before = "";
         for line in header.lines() {
@@ -76,10 +77,4 @@ fn the_externs_have_the_widths_of_the_ports() {
         line => line.strip_prefix("bit<").map_or(0, |line| line.split_once('>').unwrap().0.parse().unwrap()),
     };
     assert_eq!(metadata.lines().map(bits).sum::<u32>(), 128);
-}
-
-/// Every design and part: its files and its bundle.
-fn modules() -> Vec<(&'static [File], String)> {
-    let designs = Design::ALL.into_iter().map(|design| (design.files(), design.bundle()));
-    designs.chain(Part::ALL.into_iter().map(|part| (part.files(), part.bundle()))).collect()
 }

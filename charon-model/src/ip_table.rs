@@ -25,7 +25,6 @@ pub struct IpTable {
 
 /// Where a server is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the columns of the table")]
 pub struct Row {
     /// Its address: the DIP.
     pub address: IpAddr,

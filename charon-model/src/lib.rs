@@ -4,10 +4,11 @@
 
 extern crate alloc;
 
-use saer as _;
-
+pub mod agent;
 pub mod alias;
+pub mod control;
 pub mod dip_reg_score;
+pub mod feedback;
 #[cfg(feature = "test-util")]
 pub mod frame;
 pub mod gre;
@@ -17,4 +18,7 @@ pub mod packet;
 pub mod params;
 pub mod pipeline;
 pub mod score;
+pub mod select;
+#[cfg(feature = "test-util")]
+pub mod simulate;
 pub mod timestamp;

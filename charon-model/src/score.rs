@@ -15,7 +15,6 @@ use crate::params::Widths;
 
 /// A row of the Score Table. All zero when the power comes up: an idle server of unknown speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "the three columns of the paper")]
 pub struct Score {
     /// g: remaining tasks when it was stored, with [`Widths::task`] units to a task.
     pub g: u64,

@@ -259,7 +259,7 @@ fn established_flows_keep_their_server_until_it_is_removed() {
     let reached = reached.into_inner();
     let Reached { kept, kept_over_changes, kept_on_drained, after_removal, .. } = reached;
     for count in [kept, kept_over_changes, kept_on_drained, after_removal] {
-        assert!(count > 500, "{reached:?}");
+        assert!(count > 300, "{reached:?}");
     }
     println!("{reached:?}");
     assert!(reached.sent_again_elsewhere > 50 && reached.orphaned_syns > 50, "{reached:?}");

@@ -299,6 +299,12 @@ fn tcp_headers_are_judged() {
     assert_eq!(refused(&v4(), |bytes| bytes[46] = 0x40), least);
     let truncated = ParseError::Truncated { layer: "a TCP header", needed: 24, left: 20 };
     assert_eq!(refused(&v4(), |bytes| bytes[46] = 0x60), truncated);
+    // Padding is not part of the segment.
+    let padded = |bytes: &mut Vec<u8>| {
+        bytes[46] = 0x60;
+        bytes.extend([1; 6]);
+    };
+    assert_eq!(refused(&v4(), padded), truncated);
     let twice = v4().timestamps(1, 2).timestamps(1, 2);
     assert_eq!(refused(&twice, |_| {}), ParseError::TcpOptions(OptionError::Duplicate { at: 14 }));
     // A total length that ends inside of the TCP header, although the frame goes on.
@@ -319,6 +325,11 @@ fn tunnels_are_judged() {
     let mut bytes = wrapped();
     bytes[36..38].copy_from_slice(&[0x86, 0xDD]);
     assert_eq!(read(&mut bytes), Err(ParseError::IpVersion { expected: 6, got: 4 }));
+    // The outer packet ends inside of the GRE header.
+    let mut bytes = wrapped();
+    bytes[17] = 27;
+    mend(&mut bytes);
+    assert_eq!(read(&mut bytes), Err(ParseError::Gre(GreError::Truncated { needed: 8, left: 7 })));
     // The outer packet ends one byte before the inner one.
     let mut bytes = wrapped();
     bytes[17] -= 1;

@@ -7,9 +7,11 @@ mod support;
 use core::net::SocketAddr;
 
 use charon_model::dip_reg_score::Request;
+use charon_model::feedback::Feedback;
 use charon_model::frame::Frame;
 use charon_model::gre::Report;
 use charon_model::packet::{Flags, Packet};
+use charon_model::params::{Params, RawParams, RawWidths};
 use charon_model::pipeline::{
     Action, Addresses, Config, ConfigError, Decision, DropReason, NewFlows, Pipeline, PipelineError, PuntReason, Route,
 };
@@ -196,6 +198,35 @@ fn a_sticky_syn_is_sent_to_the_same_server() {
         }
     }
     assert!(moved[0] > 0 && moved[1] == 0, "{moved:?} of 300");
+}
+
+/// [`Feedback`]: a report overwrites the score, or keeps the SYNs that the server had not seen.
+#[test]
+fn reports_overwrite_or_keep_what_is_in_flight() {
+    for (feedback, tasks) in [(Feedback::Overwrite, 1), (Feedback::KeepInFlight, 3)] {
+        let mut pipeline = balancer([5], with(|config| config.feedback = feedback));
+        for flow in 0..3 {
+            assert_eq!(server(&mut pipeline, Family::V4.syn(flow).build()), 5);
+        }
+        let answer = Family::V4.answer(0, SYN_ACK).timestamps(5, 4);
+        let report = Report::new(5, 1, 0);
+        let _ = forwarded(&mut pipeline, answer.wrapped(row(Family::V4, 5).address, Family::V4.tunnel(), report), 0);
+        assert_eq!(pipeline.tables().scores.score(5, 0), Some(tasks << 28), "{feedback:?}");
+    }
+}
+
+/// Narrower columns: what a report's key holds beyond them is held at their ends, not cut to its low bits.
+#[test]
+fn reports_are_held_at_the_ends_of_narrow_columns() {
+    let mut raw = RawParams::paper();
+    raw.widths = RawWidths::NARROW;
+    let mut pipeline = Pipeline::new(&Params::new(raw).unwrap(), config()).unwrap();
+    pipeline.tables_mut().add(5, row(Family::V4, 5)).unwrap();
+    let answer = Family::V4.answer(0, SYN_ACK).timestamps(5, 4);
+    let report = Report::new(5, 256, 1 << 16);
+    let _ = forwarded(&mut pipeline, answer.wrapped(row(Family::V4, 5).address, Family::V4.tunnel(), report), 7);
+    let stored = pipeline.tables().scores.rows()[5];
+    assert_eq!((stored.g, stored.v, stored.t), (255 << 8, 65_535, 7));
 }
 
 /// A drained server (weight 0) gets no new flow and keeps the old ones.

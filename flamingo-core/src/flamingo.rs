@@ -23,7 +23,7 @@ use crate::protocol::{
     Acceptance, AdmissionTable, Decline, LedgerConfig, LogIndex, MigrationLedger, Object, Outcome, RelayTable, Request,
     SignedDecision, SigningRecord, Statement,
 };
-use crate::signal::{BatchLoad, LoadFieldsBuilder, Remembered, WorkerMeter};
+use crate::signal::{BatchLoad, LoadFieldsBuilder, RememberError, Remembered, WorkerMeter};
 use crate::signature::SignatureScheme;
 use crate::signing::{Signable, Signing};
 
@@ -91,10 +91,10 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     #[must_use]
     pub fn over(me: ValidatorId, ledger: MigrationLedger<S>, policy: P) -> Self {
         let (committee, params, scheme) = (ledger.committee(), ledger.params().clone(), ledger.scheme());
-        let (relays, lookup) = (ledger.relays(), ledger.lookup());
+        let (relays, lookup, seed) = (ledger.relays(), ledger.lookup(), ledger.seed());
         let mut flamingo = Self {
             me,
-            balancer: Balancer::new(me, committee, &params, policy, lookup),
+            balancer: Balancer::new(me, committee, &params, &seed, policy, lookup),
             table: AdmissionTable::new(me, committee.epoch(), &params, scheme.clone(), lookup),
             relays: RelayTable::new(me, committee.clone(), &params, scheme.clone(), relays, lookup),
             ledger,
@@ -161,8 +161,11 @@ impl<S: SignatureScheme + Clone, P: MigrationPolicy> Flamingo<S, P> {
     }
 
     /// After a restart in the same epoch: what earlier evaluations left behind; see [`Balancer::remember`].
-    pub fn remember(&mut self, remembered: Remembered) {
-        self.balancer.remember(remembered);
+    ///
+    /// # Errors
+    /// It is of another epoch; then nothing changes.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        self.balancer.remember(remembered)
     }
 
     /// Takes in one event. What comes of it waits in [`poll_output`](Self::poll_output).

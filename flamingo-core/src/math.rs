@@ -17,6 +17,25 @@ pub fn mul_div_ceil(a: u64, b: u64, c: u64) -> Option<u64> {
     u64::try_from((u128::from(a) * u128::from(b)).div_ceil(u128::from(c))).ok()
 }
 
+/// `⌊a·b / c⌋` of wide numbers, exact where the product needs more than 128 bits. `None` when `c` is zero, the quotient
+/// exceeds `u128`, or `b` or `c` has more than 95 bits. Four divisions.
+#[must_use]
+pub fn mul_div_floor_wide(a: u128, b: u128, c: u128) -> Option<u128> {
+    const CHUNK: u32 = 32;
+    if (b | c) >> 95 != 0 {
+        return None;
+    }
+    // a in chunks from the top, as in a division by hand: a rest below 2⁹⁵ times 2³², plus 2³²·2⁹⁵, fits.
+    let (mut quotient, mut rest) = (0u128, 0u128);
+    for at in (0..4).rev() {
+        let chunk = a >> (at * CHUNK) & u128::from(u32::MAX);
+        let dividend = (rest << CHUNK) + chunk * b;
+        quotient = quotient.checked_mul(1 << CHUNK)?.checked_add(dividend.checked_div(c)?)?;
+        rest = dividend % c;
+    }
+    Some(quotient)
+}
+
 /// `⌊a / b⌋` toward −∞ for a positive divisor; `/` rounds toward zero, which would treat growth and decline
 /// differently. `None` when `b` is not positive.
 #[must_use]
@@ -64,6 +83,19 @@ mod tests {
         assert_eq!(floor_div(1, -1), None);
     }
 
+    /// The wide quotient is the plain one where the product fits, and exact beyond: (c·m + r)·b / c = m·b + r·b / c.
+    #[test]
+    fn wide_quotients_are_exact() {
+        assert_eq!(mul_div_floor_wide(7, 3, 2), Some(10));
+        assert_eq!(mul_div_floor_wide(u128::MAX, 5, 5), Some(u128::MAX));
+        assert_eq!(mul_div_floor_wide(u128::MAX, 5, 4), None);
+        assert_eq!((mul_div_floor_wide(1, 1, 0), mul_div_floor_wide(0, 0, 0)), (None, None));
+        assert_eq!((mul_div_floor_wide(1, 1 << 95, 1), mul_div_floor_wide(1, 1, 1 << 95)), (None, None));
+        let (b, c) = ((1u128 << 95) - 1, (1u128 << 95) - 3);
+        assert_eq!(mul_div_floor_wide(c, b, c), Some(b));
+        assert_eq!(mul_div_floor_wide(c << 16, b, c), Some(b << 16));
+    }
+
     /// Of an even number of equal weights the lower middle is taken, and weight counts, not heads.
     #[test]
     fn the_median_is_the_lower_one_and_weighted() {
@@ -75,6 +107,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn wide_quotients_are_those_of_their_parts(
+            m in 0u128..1 << 60, r in 0u128..1 << 30, b in 0u128..1 << 60, c in 1u128 << 30..1 << 95,
+        ) {
+            prop_assert_eq!(mul_div_floor_wide(r, b, c), Some(r * b / c));
+            // c·m may take up to 128 bits.
+            let m = m.min(u128::MAX / c - 1);
+            prop_assert_eq!(mul_div_floor_wide(c * m + r, b, c), (m * b).checked_add(r * b / c));
+        }
+
         /// A minority of weight cannot move the median out of the range of the majority's values.
         #[test]
         fn a_minority_cannot_move_the_median(

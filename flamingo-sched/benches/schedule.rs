@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ExecScheduler, Fusion, Plan, RangePartition, StaticHome, TxnBatch};
+use flamingo_sched::{Config, ExecScheduler, Fusion, Plan, RangePartition, StaticHome, Table, TxnBatch};
 
 const BATCHES: usize = 32;
 const TRANSACTIONS: usize = 1000;
@@ -26,17 +26,37 @@ fn config(workers: u16) -> Config {
 fn bench_schedule(c: &mut Criterion) {
     for width in Width::ALL {
         let batches = batches(width);
-        let schedulers: [(&str, Box<dyn ExecScheduler>, Plan); 6] = [
+        let schedulers: [(&str, Box<dyn ExecScheduler>, Plan); 7] = [
             ("fusion/placement", Box::new(Fusion::new(config(8)).unwrap()), Plan::without_rows()),
             ("fusion/plan", Box::new(Fusion::new(config(8)).unwrap()), Plan::new()),
             ("fusion/placement/m9", Box::new(Fusion::new(config(9)).unwrap()), Plan::without_rows()),
             ("fusion/plan/m9", Box::new(Fusion::new(config(9)).unwrap()), Plan::new()),
+            ("fusion/placement/m256", Box::new(Fusion::new(config(256)).unwrap()), Plan::without_rows()),
             ("fusion/plan/m256", Box::new(Fusion::new(config(256)).unwrap()), Plan::new()),
             ("static-home/plan", Box::new(StaticHome::new(config(8)).unwrap()), Plan::new()),
         ];
         for (name, mut scheduler, mut plan) in schedulers {
             let mut next = batches.iter().cycle();
             c.bench_function(&format!("{name}/{}", width.name()), |b| {
+                b.iter(|| scheduler.schedule(next.next().unwrap(), &mut plan).unwrap());
+            });
+        }
+    }
+}
+
+/// Ids scattered over 32 bits: the sparse table, and the same with a bound.
+fn bench_sparse(c: &mut Criterion) {
+    for width in Width::ALL {
+        let mut workload = KeySets::new(1, width, 50).scattered();
+        let mut batches = vec![TxnBatch::new(); BATCHES];
+        batches.iter_mut().for_each(|batch| workload.fill(batch, TRANSACTIONS));
+        for (name, table) in
+            [("sparse", Table::Sparse { seed: 1 }), ("bounded", Table::Bounded { seed: 1, keys: 10_000 })]
+        {
+            let config = Config::new(8, RangePartition::new(8, u32::MAX).unwrap()).table(table);
+            let (mut scheduler, mut plan) = (Fusion::new(config).unwrap(), Plan::without_rows());
+            let mut next = batches.iter().cycle();
+            c.bench_function(&format!("fusion/{name}/{}", width.name()), |b| {
                 b.iter(|| scheduler.schedule(next.next().unwrap(), &mut plan).unwrap());
             });
         }
@@ -58,5 +78,5 @@ fn bench_ingest(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, bench_schedule, bench_ingest);
+criterion_group!(benches, bench_schedule, bench_sparse, bench_ingest);
 criterion_main!(benches);

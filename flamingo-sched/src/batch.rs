@@ -6,10 +6,12 @@ use core::ops::Range;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::Remap;
+
 /// Up to this many listed keys, duplicates are found by comparing each with each; above, by sorting.
 const SCAN_UP_TO: usize = 24;
 /// `producers` entry of a key that no earlier transaction of the batch writes.
-const BASE: u32 = u32::MAX;
+pub(crate) const BASE: u32 = u32::MAX;
 
 /// The transactions of one committed batch, in committed order, with their read and write sets.
 ///
@@ -66,10 +68,10 @@ pub enum BatchError {
         /// The index the transaction would have had.
         txn: usize,
     },
-    /// The weights add up to more than 64 bits hold.
+    /// The weights add up to more than [`TxnBatch::MAX_TOTAL_WEIGHT`].
     #[error(
         "transaction {txn} of weight {weight} takes the batch's total beyond {}: it is {total} before it",
-        u64::MAX
+        TxnBatch::MAX_TOTAL_WEIGHT
     )]
     TotalWeight {
         /// The index the transaction would have had.
@@ -124,6 +126,18 @@ impl TxnBatch {
         }
         self.total_weight = total;
         Ok(self.push_keys(reads, writes))
+    }
+
+    /// Appends transaction `txn` of `other`, weight and all. For a batch that takes over transactions of `other`
+    /// only, so that weights fit.
+    pub(crate) fn push_again(&mut self, other: &Self, txn: usize) {
+        if other.is_weighted() {
+            self.weights.push(other.weight(txn));
+        }
+        self.total_weight += other.weight(txn);
+        let start = self.keys.len();
+        self.keys.extend_from_slice(other.keys(txn));
+        self.close_row(start, start + other.writes(txn).len());
     }
 
     /// Empties the batch and keeps its buffers.
@@ -213,6 +227,25 @@ impl TxnBatch {
         !self.weights.is_empty()
     }
 
+    /// The keys of all transactions, one after the other.
+    pub(crate) fn all_keys(&self) -> &[u32] {
+        &self.keys
+    }
+
+    /// Where in [`all_keys`](Self::all_keys) the keys stand that change owner with transaction `txn`.
+    pub(crate) fn moved(&self, txn: usize, remap: Remap) -> Range<usize> {
+        let Range { start, end } = self.span(txn);
+        match remap {
+            Remap::Writes => start..self.rows[txn].writes_end,
+            Remap::All => start..end,
+        }
+    }
+
+    /// The positions of all keys that change owner, in committed order.
+    pub(crate) fn moved_positions(&self, remap: Remap) -> impl Iterator<Item = usize> {
+        (0..self.len()).flat_map(move |txn| self.moved(txn, remap))
+    }
+
     /// The transactions as (keys, number of writes, raw producers), for the inner loops.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&[u32], usize, &[u32])> {
         let mut start = 0;
@@ -223,13 +256,29 @@ impl TxnBatch {
         })
     }
 
+    /// The transactions as (ids of the keys, those of the written keys), where `ids` has one id per key of the batch.
+    pub(crate) fn id_rows<'a>(&'a self, ids: &'a [u32]) -> impl Iterator<Item = (&'a [u32], &'a [u32])> {
+        let (mut start, mut rest) = (0, ids);
+        self.rows.iter().map(move |&Row { writes_end, end }| {
+            let (ids, after) = rest.split_at(end - start);
+            let row = (ids, &ids[..writes_end - start]);
+            (start, rest) = (end, after);
+            row
+        })
+    }
+
+    /// |K| of each transaction.
+    pub(crate) fn widths(&self) -> impl Iterator<Item = usize> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| row.end - core::mem::replace(&mut start, row.end))
+    }
+
     fn span(&self, txn: usize) -> Range<usize> {
         let start = if txn == 0 { 0 } else { self.rows[txn - 1].end };
         start..self.rows[txn].end
     }
 
     fn push_keys(&mut self, reads: &[u32], writes: &[u32]) -> usize {
-        let txn = self.rows.len();
         let start = self.keys.len();
         let writes_end;
         if reads.len() + writes.len() <= SCAN_UP_TO {
@@ -239,6 +288,12 @@ impl TxnBatch {
         } else {
             writes_end = self.append_sorted(reads, writes);
         }
+        self.close_row(start, writes_end)
+    }
+
+    /// Makes the keys from `start` on a transaction, and returns its index.
+    fn close_row(&mut self, start: usize, writes_end: usize) -> usize {
+        let txn = self.rows.len();
         self.link_versions(txn as u32, start, writes_end);
         let end = self.keys.len();
         self.widest = self.widest.max(end - start);

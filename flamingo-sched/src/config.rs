@@ -15,8 +15,15 @@ pub struct Config {
     pub eps: Ratio,
     /// Which keys of a transaction change their owner.
     pub remap: Remap,
-    /// Key ids must be below this. Bounds the ownership table: one byte per id up to the largest met.
+    /// Key ids must be below this. Bounds the dense ownership table: one byte per id up to the largest met. A sparse
+    /// table takes any id but `u32::MAX`.
     pub key_limit: u32,
+    /// How [`Fusion`](crate::Fusion) keeps who owns what. Other schedulers keep the dense table.
+    pub table: Table,
+    /// The most entries of [`Fusion`](crate::Fusion)'s log of assignments, which answers
+    /// [`owner_at`](crate::Fusion::owner_at): a transaction, a moved key, an eviction and a batch are an entry each; eight
+    /// bytes, at most 24, and as much again in spare room. 0, the default, keeps no log.
+    pub history: u32,
     /// P, the owners before the first batch.
     pub partition: Box<dyn Partition>,
 }
@@ -30,6 +37,41 @@ pub enum Remap {
     Writes,
     /// All of them, also those only read.
     All,
+}
+
+/// How a scheduler keeps which key is where. The answers are the same, except for what a bound sends home.
+///
+/// The seed picks the sparse table's hash function, and no decision depends on it: every worker draws its own. Against
+/// clients who choose ids, it must be a secret: the hash is multiply-shift, under which two ids that were chosen without
+/// knowing the seed share a slot with a chance of at most 2 / slots. That is a guarantee for pairs, not a proof of
+/// constant time, and the seed leaks to whoever can time single batches well. Where ids are chosen by strangers, intern
+/// them ([`Interner`](crate::Interner), whose hash is a keyed SipHash) and use the dense table; this one is for ids that
+/// the host assigned but did not make dense.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Table {
+    /// One byte per id up to the largest met. The fastest.
+    #[default]
+    Dense,
+    /// Only the keys that are away from home, those of the batch at hand, and some that have come home and are not swept out
+    /// yet: 12 to 24 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
+    Sparse {
+        /// Picks the hash function.
+        seed: u64,
+    },
+    /// The same, with at most `keys` keys away from home after each batch.
+    ///
+    /// If there are more, those go home whose last move is the longest ago, moves being counted in committed order (by
+    /// transaction, then in the order of its keys; under [`Remap::All`], a read is a move). They are rows of
+    /// [`Plan::evictions`](crate::Plan::evictions): each costs one transfer at the end of the batch, and probably a remote
+    /// read later. Which keys go is a function of the batches alone; but it *is* a decision, so all workers of a node
+    /// must have the same bound. Memory: at most about 120 bytes per key of the bound and 90 per key of the largest batch.
+    Bounded {
+        /// Picks the hash function.
+        seed: u64,
+        /// The most keys away from home after a batch. 0 sends every key home.
+        keys: u32,
+    },
 }
 
 /// Why a configuration was refused.
@@ -51,7 +93,7 @@ impl Config {
     /// The default limit of key ids, 2²⁶: 64 MiB of ownership table at most.
     pub const DEFAULT_KEY_LIMIT: u32 = 1 << 26;
 
-    /// ε = 1/10, written keys change owner, [`DEFAULT_KEY_LIMIT`](Self::DEFAULT_KEY_LIMIT).
+    /// ε = 1/10, written keys change owner, a dense table up to [`DEFAULT_KEY_LIMIT`](Self::DEFAULT_KEY_LIMIT), no log.
     #[must_use]
     pub fn new(workers: u16, partition: impl Partition + 'static) -> Self {
         Self {
@@ -59,6 +101,8 @@ impl Config {
             eps: Ratio::TENTH,
             remap: Remap::default(),
             key_limit: Self::DEFAULT_KEY_LIMIT,
+            table: Table::default(),
+            history: 0,
             partition: Box::new(partition),
         }
     }
@@ -84,6 +128,20 @@ impl Config {
         self
     }
 
+    /// The same with another table of ownership.
+    #[must_use]
+    pub fn table(mut self, table: Table) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// The same with a log of assignments of at most `entries`.
+    #[must_use]
+    pub fn history(mut self, entries: u32) -> Self {
+        self.history = entries;
+        self
+    }
+
     pub(crate) const fn check(&self) -> Result<(), ConfigError> {
         if self.key_limit == 0 {
             return Err(ConfigError::NoKeys);
@@ -99,6 +157,8 @@ impl fmt::Debug for Config {
             .field("eps", &self.eps)
             .field("remap", &self.remap)
             .field("key_limit", &self.key_limit)
+            .field("table", &self.table)
+            .field("history", &self.history)
             .finish_non_exhaustive()
     }
 }

@@ -26,6 +26,8 @@ impl<F: Fn(u32) -> u16 + Send + Sync> Partition for F {
 pub struct RangePartition {
     workers: u16,
     keys: u32,
+    /// ⌈2⁶⁴ · m / keys⌉: a product and a shift instead of a division.
+    scale: u128,
 }
 
 impl RangePartition {
@@ -38,7 +40,7 @@ impl RangePartition {
             return Err(ConfigError::NoKeys);
         }
         match check_workers(workers) {
-            Ok(()) => Ok(Self { workers, keys }),
+            Ok(()) => Ok(Self { workers, keys, scale: ((workers as u128) << 64).div_ceil(keys as u128) }),
             Err(error) => Err(error),
         }
     }
@@ -46,8 +48,10 @@ impl RangePartition {
 
 impl Partition for RangePartition {
     fn home(&self, key: u32) -> u16 {
-        let range = u64::from(key) * u64::from(self.workers) / u64::from(self.keys);
-        range.min(u64::from(self.workers) - 1) as u16
+        // ⌊key · m / keys⌋, exactly: rounding the scale up adds less than 2³² / 2⁶⁴ to the quotient, and what the quotient
+        // lacks to the next integer is at least 1 / keys.
+        let range = (u128::from(key) * self.scale) >> 64;
+        range.min(u128::from(self.workers) - 1) as u16
     }
 }
 
@@ -134,6 +138,23 @@ mod tests {
             }
             let (min, max) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
             assert!(max - min <= 1, "{workers} workers, {keys} keys: {min}..{max}");
+        }
+    }
+
+    /// The product and the shift are the division, at the ends of every range and for the largest numbers.
+    #[test]
+    fn ranges_are_those_of_the_division() {
+        for keys in [1, 2, 3, 7, 255, 1_000_000, 999_983, u32::MAX - 1, u32::MAX] {
+            for workers in [1u16, 2, 3, 7, 8, 255, 256] {
+                let partition = RangePartition::new(workers, keys).unwrap();
+                let borders = (0..=u64::from(workers)).map(|w| w * u64::from(keys) / u64::from(workers));
+                for border in borders.flat_map(|border| border.saturating_sub(2)..border + 3) {
+                    let Ok(key) = u32::try_from(border) else { continue };
+                    let divided = u64::from(key) * u64::from(workers) / u64::from(keys);
+                    let expected = divided.min(u64::from(workers) - 1) as u16;
+                    assert_eq!(partition.home(key), expected, "key {key} of {keys}, {workers} workers");
+                }
+            }
         }
     }
 

@@ -39,6 +39,9 @@ impl Ratio {
     /// The default tolerance, 1/10. The paper leaves ε open, so reports print it.
     pub const TENTH: Self = Self { numerator: 1, denominator: 10 };
 
+    /// A quarter: what the reference of prescient routing tolerates.
+    pub(crate) const QUARTER: Self = Self { numerator: 1, denominator: 4 };
+
     /// `numerator / denominator` in lowest terms.
     ///
     /// # Errors

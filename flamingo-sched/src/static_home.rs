@@ -74,7 +74,7 @@ impl ExecScheduler for StaticHome {
 
 impl OrderPreserving for StaticHome {}
 
-fn majority(txn: usize, keys: &[u32], homes: &[u8], votes: &mut [u32]) -> Choice {
+pub(crate) fn majority(txn: usize, keys: &[u32], homes: &[u8], votes: &mut [u32]) -> Choice {
     let home = |key: u32| homes[key as usize];
     for &key in keys {
         votes[usize::from(home(key))] += 1;

@@ -5,6 +5,10 @@ use alloc::vec::Vec;
 use crate::TxnBatch;
 use crate::partition::mix;
 
+mod payments;
+
+pub use payments::Payments;
+
 /// The splitmix64 generator: tiny, fast, the same for ever. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -72,16 +76,42 @@ impl Width {
 /// The synthetic key sets of the scheduler microbenchmark (Flamingo §6.3.2, Fig. 9 and 10): each key comes, with the
 /// chance of `overlap`, from the last 1000 keys seen, else from all accounts alike; keys of a transaction are distinct,
 /// all read and written.
+///
+/// The paper leaves three things open, and at an overlap of 0.95 they matter ([`Reading`]): what follows a draw that
+/// repeats a key of the same transaction, whether such a draw counts as seen, and when keys enter the history.
 #[derive(Clone, Debug)]
 pub struct KeySets {
     random: SplitMix64,
     width: Width,
     overlap_percent: u32,
     accounts: u32,
+    reading: Reading,
+    scattered: bool,
+    /// New keys come with this chance in a hundred from the first `hot_accounts`.
+    hot_percent: u32,
+    hot_accounts: u32,
     /// The last keys seen; a ring once full.
     recent: Vec<u32>,
     oldest: usize,
     drawn: Vec<u32>,
+    /// What the transaction at hand will add to `recent`.
+    seen: Vec<u32>,
+}
+
+/// A reading of "drawn from a recent history window of previously seen accounts".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// A draw that repeats a key of its transaction is replaced by one from all accounts. Every draw is seen, also a
+    /// replaced one; a transaction's draws enter the history after it. The reading that reproduces the reference counts.
+    #[default]
+    Replaced,
+    /// The same, but a replaced draw is not seen.
+    ReplacedUnseen,
+    /// The same as `ReplacedUnseen`, but a repeated draw is drawn again as if for the first time, coin and all. The
+    /// history then keeps its duplicates: a few keys take it over, and remote reads fall.
+    Redrawn,
+    /// The reading that the pinned decisions were drawn with: `Redrawn`, and each key enters the history at once.
+    RedrawnAtOnce,
 }
 
 impl KeySets {
@@ -97,10 +127,36 @@ impl KeySets {
             width,
             overlap_percent,
             accounts: Self::ACCOUNTS,
+            reading: Reading::Replaced,
+            scattered: false,
+            hot_percent: 0,
+            hot_accounts: 0,
             recent: Vec::new(),
             oldest: 0,
             drawn: Vec::new(),
+            seen: Vec::new(),
         }
+    }
+
+    /// The same with another reading of the paper.
+    #[must_use]
+    pub const fn reading(mut self, reading: Reading) -> Self {
+        self.reading = reading;
+        self
+    }
+
+    /// The same with every id replaced by one anywhere in 32 bits, one to one.
+    #[must_use]
+    pub const fn scattered(mut self) -> Self {
+        self.scattered = true;
+        self
+    }
+
+    /// The same with a hot shard: `percent` of a hundred new keys come from the first `accounts`, the rest from all others.
+    #[must_use]
+    pub fn hot(mut self, percent: u32, accounts: u32) -> Self {
+        (self.hot_percent, self.hot_accounts) = (percent, accounts.min(self.accounts - 1));
+        self
     }
 
     /// Replaces the content of `batch` by the next `transactions`.
@@ -108,39 +164,110 @@ impl KeySets {
         batch.clear();
         for _ in 0..transactions {
             let keys = self.width.keys(self.random.below(100));
-            self.drawn.clear();
-            while self.drawn.len() < keys {
-                let key = self.key();
-                if !self.drawn.contains(&key) {
-                    self.drawn.push(key);
-                    self.remember(key);
-                }
+            self.draw(keys);
+            if self.scattered {
+                self.drawn.iter_mut().for_each(|key| *key = scatter(*key));
             }
             batch.push(&[], &self.drawn);
         }
+    }
+
+    fn draw(&mut self, keys: usize) {
+        let replaces = matches!(self.reading, Reading::Replaced | Reading::ReplacedUnseen);
+        self.drawn.clear();
+        self.seen.clear();
+        let mut repeated = false;
+        while self.drawn.len() < keys {
+            let key = if repeated && replaces { self.fresh() } else { self.key() };
+            repeated = self.drawn.contains(&key);
+            if !repeated || self.reading == Reading::Replaced {
+                self.seen.push(key);
+            }
+            if !repeated {
+                self.drawn.push(key);
+                if self.reading == Reading::RedrawnAtOnce {
+                    self.remember();
+                }
+            }
+        }
+        self.remember();
     }
 
     fn key(&mut self) -> u32 {
         if self.random.percent(self.overlap_percent) && !self.recent.is_empty() {
             self.recent[self.random.below(self.recent.len() as u32) as usize]
         } else {
-            self.random.below(self.accounts)
+            self.fresh()
         }
     }
 
-    fn remember(&mut self, key: u32) {
-        if self.recent.len() < Self::RECENT {
-            self.recent.push(key);
+    fn fresh(&mut self) -> u32 {
+        if self.hot_accounts == 0 {
+            self.random.below(self.accounts)
+        } else if self.random.percent(self.hot_percent) {
+            self.random.below(self.hot_accounts)
         } else {
-            self.recent[self.oldest] = key;
-            self.oldest = (self.oldest + 1) % Self::RECENT;
+            self.hot_accounts + self.random.below(self.accounts - self.hot_accounts)
         }
     }
+
+    fn remember(&mut self) {
+        for key in self.seen.drain(..) {
+            if self.recent.len() < Self::RECENT {
+                self.recent.push(key);
+            } else {
+                self.recent[self.oldest] = key;
+                self.oldest = (self.oldest + 1) % Self::RECENT;
+            }
+        }
+    }
+}
+
+/// The id that [`KeySets::scattered`] gives for a dense one. A bijection on 32 bits: two odd products and two shifts.
+#[must_use]
+pub const fn scatter(key: u32) -> u32 {
+    let key = (key ^ (key >> 16)).wrapping_mul(0x85eb_ca6b);
+    (key ^ (key >> 13)).wrapping_mul(0xc2b2_ae35)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+
+    /// Readings differ in what they draw where transactions repeat keys, and in nothing else.
+    #[test]
+    fn readings_are_told_apart_by_repeated_keys() {
+        let drawn = |reading, overlap| {
+            let mut batch = TxnBatch::new();
+            KeySets::new(3, Width::Heavy, overlap).reading(reading).fill(&mut batch, 500);
+            (0..500).flat_map(|txn| batch.keys(txn).to_vec()).collect::<Vec<_>>()
+        };
+        let all = [Reading::Replaced, Reading::ReplacedUnseen, Reading::Redrawn, Reading::RedrawnAtOnce];
+        let mut runs: Vec<_> = all.iter().map(|&reading| drawn(reading, 95)).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        assert_eq!(runs.len(), 4);
+        assert_eq!(drawn(all[0], 0), drawn(all[3], 0), "without overlap, nobody looks at the history");
+    }
+
+    /// Scattered ids are the same workload under other names.
+    #[test]
+    fn scattering_renames_keys() {
+        let (mut dense, mut scattered) = (TxnBatch::new(), TxnBatch::new());
+        KeySets::new(3, Width::Medium, 60).fill(&mut dense, 300);
+        KeySets::new(3, Width::Medium, 60).scattered().fill(&mut scattered, 300);
+        let mut names = vec![];
+        for txn in 0..300 {
+            assert_eq!(dense.producers(txn).collect::<Vec<_>>(), scattered.producers(txn).collect::<Vec<_>>());
+            names.extend(dense.keys(txn).iter().copied().zip(scattered.keys(txn).iter().copied()));
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert!(names.windows(2).all(|pair| pair[0].0 != pair[1].0), "one name each");
+        names.sort_unstable_by_key(|&(_, name)| name);
+        assert!(names.windows(2).all(|pair| pair[0].1 != pair[1].1), "and no name twice");
+    }
 
     /// The first outputs of splitmix64 with seed 0 are those that everybody has.
     #[test]

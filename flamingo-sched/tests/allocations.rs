@@ -2,20 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::std_instead_of_alloc, clippy::std_instead_of_core, reason = "tests")]
 
+mod support;
+
 use allocation_counter::measure;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, StaticHome, TxnBatch};
+use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, Table, TxnBatch};
+use support::CANDIDATES;
 
 const WARM_UP: usize = 5;
 
-/// Both forms of the choice, both schedulers, plain and weighted batches.
+/// Every scheduler, both forms of Algorithm 3's choice, plain and weighted batches.
 #[test]
 fn nothing_is_allocated_after_warm_up() {
     for workers in [8, 16, 256] {
         let config = || Config::new(workers, HashPartition::new(workers).unwrap());
-        let schedulers: [Box<dyn ExecScheduler>; 2] =
-            [Box::new(Fusion::new(config()).unwrap()), Box::new(StaticHome::new(config()).unwrap())];
-        for mut scheduler in schedulers {
+        for candidate in CANDIDATES {
+            let mut scheduler = candidate.try_build(config()).unwrap();
             for heaviest in [1, 3] {
                 let mut workload = KeySets::new(9, Width::Medium, 50);
                 let mut source = TxnBatch::new();
@@ -34,7 +36,7 @@ fn nothing_is_allocated_after_warm_up() {
                     }
                     workload.fill(&mut source, 500);
                 }
-                assert_eq!(counted, 0, "{} with {workers} workers, weights to {heaviest}", scheduler.name());
+                assert_eq!(counted, 0, "{} with {workers} workers, weights to {heaviest}", candidate.name);
             }
         }
     }
@@ -44,6 +46,43 @@ fn copy(source: &TxnBatch, batch: &mut TxnBatch, heaviest: u64) {
     batch.clear();
     for (txn, id) in (0..source.len()).zip(0u64..) {
         batch.push_weighted(source.read_only(txn), source.writes(txn), 1 + id % heaviest).unwrap();
+    }
+}
+
+/// The other tables, the log, and replay: once the overlay, the queue of moves and the log have reached their sizes.
+#[test]
+fn tables_and_log_do_not_allocate_after_warm_up() {
+    for table in [Table::Dense, Table::Sparse { seed: 1 }, Table::Bounded { seed: 1, keys: 1500 }] {
+        let config = Config::new(8, HashPartition::new(8).unwrap()).table(table).history(6000);
+        let mut fusion = Fusion::new(config).unwrap();
+        let mut workload = KeySets::new(9, Width::Medium, 50);
+        let (mut source, mut batch) = (TxnBatch::new(), TxnBatch::new());
+        let (mut plan, mut masters) = (Plan::new(), Vec::new());
+        let (mut counted, mut evicted) = (0, 0);
+        for round in 0..60 {
+            workload.fill(&mut source, 500);
+            batch.clear();
+            for txn in 0..source.len() {
+                // Few ids, so that all of them are known soon.
+                let keys: Vec<_> = source.writes(txn).iter().map(|key| key % 4000).collect();
+                batch.push(&[], &keys);
+            }
+            masters.clear();
+            masters.extend((0..500u16).map(|txn| (txn % 8) as u8));
+            let allocations = measure(|| {
+                if round % 4 == 3 {
+                    let _ = fusion.replay(&batch, &masters, &mut plan).unwrap();
+                } else {
+                    let _ = fusion.schedule(&batch, &mut plan).unwrap();
+                }
+            });
+            if round >= 40 {
+                counted += allocations.count_total;
+                evicted += plan.evictions().len();
+            }
+        }
+        assert_eq!(counted, 0, "{table:?}");
+        assert_eq!(evicted > 0, matches!(table, Table::Bounded { .. }));
     }
 }
 

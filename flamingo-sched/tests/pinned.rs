@@ -8,10 +8,10 @@
 
 mod support;
 
-use flamingo_sched::workload::{KeySets, SplitMix64, Width};
+use flamingo_sched::workload::{KeySets, Reading, SplitMix64, Width};
 use flamingo_sched::{
-    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, Plan, RangePartition, Ratio, Remap, StaticHome,
-    TxnBatch,
+    Calvin, Config, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent, ModuloPartition, Plan,
+    PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash, Table, Timing, TxnBatch,
 };
 
 const BATCHES: usize = 5;
@@ -47,14 +47,30 @@ fn schedulers() -> Vec<(String, Box<dyn ExecScheduler>)> {
             fusion(Config::new(20, ModuloPartition::new(20).unwrap()).eps(Ratio::new(1, 3).unwrap())),
         ),
         ("fusion/m256/range/1:10".into(), fusion(Config::new(256, range(256)))),
+        ("fusion/m8/hash/1:10/bounded".into(), {
+            let table = Table::Bounded { seed: 3, keys: 200 };
+            fusion(Config::new(8, HashPartition::new(8).unwrap()).table(table))
+        }),
         ("static-home/m8/range".into(), home(Config::new(8, range(8)))),
         ("static-home/m20/modulo".into(), home(Config::new(20, ModuloPartition::new(20).unwrap()))),
+        ("prefix/m8/range/2".into(), Box::new(PrefixFusion::new(Config::new(8, range(8)), 2).unwrap())),
+        ("earliest-finish/m8/range".into(), Box::new(EarliestFinish::new(Config::new(8, range(8)), timing()).unwrap())),
+        ("static-txhash/m8/range".into(), Box::new(StaticTxHash::new(Config::new(8, range(8))).unwrap())),
+        ("refined/m8/range/2".into(), Box::new(Refined::new(Config::new(8, range(8)), Inner::Fusion, 2).unwrap())),
+        ("prescient/m8/range".into(), Box::new(Prescient::incremental(Config::new(8, range(8))).unwrap())),
+        ("calvin/m8/range".into(), Box::new(Calvin::new(Config::new(8, range(8))).unwrap())),
+        ("look-present/m8/range".into(), Box::new(LookPresent::new(Config::new(8, range(8))).unwrap())),
     ]
+}
+
+/// Ten ticks of service, so that a cost and λ between none and a service are possible.
+fn timing() -> Timing {
+    Timing::new(10, 20).and_then(|timing| timing.cost(1)).and_then(|timing| timing.lambda(7)).unwrap()
 }
 
 /// Over the plans of a run whose transactions write some of their keys and read the others.
 fn digest(scheduler: &mut dyn ExecScheduler, width: Width) -> String {
-    let mut workload = KeySets::new(42, width, 60);
+    let mut workload = KeySets::new(42, width, 60).reading(Reading::RedrawnAtOnce);
     let mut random = SplitMix64::new(43);
     let (mut drawn, mut batch) = (TxnBatch::new(), TxnBatch::new());
     let (mut plan, mut bytes) = (Plan::new(), Vec::new());

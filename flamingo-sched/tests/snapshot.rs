@@ -5,7 +5,7 @@
 mod support;
 
 use flamingo_sched::workload::SplitMix64;
-use flamingo_sched::{ExecScheduler, Fusion, Plan, Ratio, RestoreError, ScheduleError, SnapshotError, TxnBatch};
+use flamingo_sched::{ExecScheduler, Fusion, Plan, Ratio, RestoreError, ScheduleError, SnapshotError, Table, TxnBatch};
 use proptest::prelude::*;
 use support::{Base, Shape, check, fill, histories, shapes};
 
@@ -83,6 +83,73 @@ fn any_bytes_are_restored_or_refused() {
         match Fusion::restore(SHAPE.config().key_limit(2000), &tried) {
             Ok(fusion) => {
                 assert_eq!(bytes(&fusion), tried);
+                accepted += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    println!("{accepted} accepted, {refused} refused");
+    assert!(accepted > 0 && refused > 0);
+}
+
+const BOUNDED: Table = Table::Bounded { seed: 4, keys: 5 };
+
+fn moved_under_a_bound() -> Fusion {
+    let mut fusion = Fusion::new(SHAPE.config().table(BOUNDED)).unwrap();
+    let mut batch = TxnBatch::new();
+    batch.push(&[], &[9, 8, 3, 2]);
+    batch.push(&[], &[6, 5]);
+    let _ = fusion.schedule(&batch, &mut Plan::new()).unwrap();
+    fusion
+}
+
+/// A table with a bound has more to say, and more that can be wrong.
+#[test]
+fn wrong_bytes_of_a_bounded_table_are_refused() {
+    let good = bytes(&moved_under_a_bound());
+    assert_eq!(good.len(), 52 + 4 * 6, "nine, three and two keys of four are away from home: {good:?}");
+    let restore = |keys: u32, bytes: &[u8]| {
+        let table = Table::Bounded { seed: 9, keys };
+        match Fusion::restore(SHAPE.config().table(table), bytes).unwrap_err() {
+            RestoreError::Snapshot(error) => error,
+            other => unreachable!("{other}"),
+        }
+    };
+    let edited = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    assert_eq!(restore(6, &good), SnapshotError::Bound { expected: 6, got: 5 });
+    assert_eq!(restore(3, &edited(44, 3)), SnapshotError::TooMany { bound: 3, got: 4 });
+    assert_eq!(restore(5, &good[..50]), SnapshotError::Length { expected: 52, got: 50 });
+    assert_eq!(restore(5, &good[..good.len() - 1]), SnapshotError::Length { expected: 76, got: 75 });
+    let (first, second) = (good[52], good[58]);
+    assert_eq!(restore(5, &edited(58, first)), SnapshotError::NotCanonical { key: first.into() });
+    assert_eq!(restore(5, &edited(62, second % 4)), SnapshotError::NotCanonical { key: second.into() });
+    assert_eq!(restore(5, &bytes(&moved())), SnapshotError::Tag);
+    assert_eq!(Fusion::restore(SHAPE.config(), &good).unwrap_err(), RestoreError::Snapshot(SnapshotError::Tag));
+}
+
+/// The same for bytes of a bounded table, into tables of that bound.
+#[test]
+fn any_bytes_of_a_bounded_table_are_restored_or_refused() {
+    let good = bytes(&moved_under_a_bound());
+    let mut random = SplitMix64::new(6);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let mut tried = good.clone();
+        for _ in 0..=random.below(2) {
+            let at = 34 + random.below(tried.len() as u32 - 34) as usize;
+            tried[at] = if random.percent(50) { random.below(8) } else { random.below(256) } as u8;
+        }
+        match Fusion::restore(SHAPE.config().table(BOUNDED), &tried) {
+            Ok(mut fusion) => {
+                assert_eq!(bytes(&fusion), tried);
+                let mut batch = TxnBatch::new();
+                batch.push(&[2], &[0, 1]);
+                let _ = fusion.schedule(&batch, &mut Plan::new()).unwrap();
+                assert!(fusion.away() <= 5);
                 accepted += 1;
             }
             Err(_) => refused += 1,

@@ -12,8 +12,8 @@
 //! no signed division, no properties (`bad`, `constraint`, `fair`, `justice`), no negated references. Everything else is a
 //! [`Btor2Error`] with its line.
 //!
-//! *Cost.* A clock runs every operator once: 2-3 ns each while words have at most 64 bits. No allocation after
-//! [`Machine::new`].
+//! *Cost.* A clock runs every operator once, some 50 instructions each in the mean over the crate's netlists; words of more
+//! than 64 bits cost several times those below. No allocation after [`Machine::new`].
 
 mod error;
 mod machine;

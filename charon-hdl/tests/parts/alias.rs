@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_model::alias::{AliasTable, AliasTables};
 use charon_model::hash::{FiveTuple, FlowHash, entry, random};
@@ -199,7 +199,7 @@ pub(crate) fn cells(netlist: &Netlist, fault: u8, servers: usize) -> Verdict {
 /// every flow sees the version of the clock in which it came.
 #[test]
 fn candidates_are_the_models_while_tables_are_swapped() {
-    for (servers, file) in [16, 100].into_iter().zip(Part::AliasTable.netlists()) {
+    for (servers, file) in [16, 100].into_iter().zip(Design::AliasTable.netlists()) {
         swaps(&netlist(*file), 0, servers, 6_000).unwrap();
     }
 }
@@ -207,7 +207,7 @@ fn candidates_are_the_models_while_tables_are_swapped() {
 /// §3's comparison at its edge, and thresholds of *never* and *always*.
 #[test]
 fn thresholds_are_exact() {
-    for (servers, file) in [16, 100].into_iter().zip(Part::AliasTable.netlists()) {
+    for (servers, file) in [16, 100].into_iter().zip(Design::AliasTable.netlists()) {
         thresholds(&netlist(*file), 0, servers).unwrap();
         cells(&netlist(*file), 0, servers).unwrap();
     }

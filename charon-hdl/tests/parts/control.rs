@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_hdl::control::registers::*;
 use charon_hdl::sim::{Access, Answered, BusPorts, Master, Stalls};
@@ -245,13 +245,13 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
 /// Responses, strobes, addresses without a register, ids beyond N, and the wait of COMMIT: the header of the module.
 #[test]
 fn registers_are_as_documented() {
-    accesses(&netlist(Part::ControlPort.netlists()[0]), 0).unwrap();
+    accesses(&netlist(Design::ControlPort.netlist()), 0).unwrap();
 }
 
 /// Without stalls a write takes three clocks and a read two, side by side.
 #[test]
 fn back_to_back_accesses_keep_their_pace() {
-    let netlist = netlist(Part::ControlPort.netlists()[0]);
+    let netlist = netlist(Design::ControlPort.netlist());
     let clocks = |access: fn(u16) -> Access| {
         let (input, output) =
             (|name: &str| format!("{}_i", name.to_lowercase()), |name: &str| format!("{}_o", name.to_lowercase()));

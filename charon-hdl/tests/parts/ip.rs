@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_model::ip_table::{IpTable, Row};
 use charon_model::params::{Params, RawParams};
@@ -147,7 +147,7 @@ pub(crate) fn edits(netlist: &Netlist, fault: u8, v6: bool, edits: usize) -> Ver
 /// Rows, buckets, checks and flags are the model's, over both families and banks.
 #[test]
 fn look_ups_are_the_models() {
-    for (v6, file) in [false, true].into_iter().zip(Part::IpTable.netlists()) {
+    for (v6, file) in [false, true].into_iter().zip(Design::IpTable.netlists()) {
         edits(&netlist(*file), 0, v6, 60).unwrap();
     }
 }

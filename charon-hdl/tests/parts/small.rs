@@ -1,6 +1,6 @@
 //! `timestamp_gen` against its definition, `server_id_extract` against the model's codec.
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_model::timestamp::{Codec, Layout};
 
@@ -48,13 +48,13 @@ pub(crate) fn ids(netlist: &Netlist, fault: u8, id_bits: u8) -> Verdict {
 /// 2¹¹ clocks a tick (10.24 µs at 200 MHz), modulo 2³².
 #[test]
 fn ticks_are_as_long_as_the_model_says() {
-    ticks(&netlist(Part::TimestampGen.netlists()[0]), 0).unwrap();
+    ticks(&netlist(Design::TimestampGen.netlist()), 0).unwrap();
 }
 
 /// Both layouts with 4 and 8 bits.
 #[test]
 fn ids_are_the_codecs() {
-    for (id_bits, file) in [4, 8].into_iter().zip(Part::ServerIdExtract.netlists()) {
+    for (id_bits, file) in [4, 8].into_iter().zip(Design::ServerIdExtract.netlists()) {
         ids(&netlist(*file), 0, id_bits).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! Streams of packets, with everything that a control plane may do in between.
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_model::pipeline::{DropReason, NewFlows, PuntReason, Route};
 use charon_model::timestamp::Layout;
@@ -84,7 +84,7 @@ pub(crate) fn run(world: &mut World<'_>, alternations: usize, clocks: usize) -> 
 /// change, jumps in time, operations of the control port, and a reset in the middle. Every route and every reason occurs.
 #[test]
 fn the_balancer_decides_like_the_model() {
-    let netlist = Netlist::parse(Part::Top.netlists()[0].text).unwrap();
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
     println!("{} operators", netlist.operators());
     let mut reached = Reached::new();
     for seed in 0..4 {
@@ -105,6 +105,6 @@ fn the_balancer_decides_like_the_model() {
 /// With the paper's Score Table the same decisions in the same order, as long as the load lets it drop nothing.
 #[test]
 fn the_state_machine_decides_like_the_model() {
-    let netlist = Netlist::parse(Part::Top.netlists()[1].text).unwrap();
+    let netlist = Netlist::parse(Design::Top.netlists()[1].text).unwrap();
     run(&mut prepare(&netlist, true, 0).unwrap(), 4, 3_000).unwrap();
 }

@@ -12,7 +12,6 @@
 mod faults;
 mod lockstep;
 #[path = "../support/tools.rs"]
-#[allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 mod tools;
 mod traffic;
 mod verilog;

@@ -1,6 +1,6 @@
 //! Tier 1: the same clocks in Icarus Verilog, where it is installed.
 
-use charon_hdl::Part;
+use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
 use charon_hdl::sim::{Bus, TopSeen};
 use charon_hdl::tuple::Fields;
@@ -45,14 +45,14 @@ fn the_simulator_agrees() {
     if !have("iverilog", "-V") {
         return;
     }
-    let netlist = Netlist::parse(Part::Top.netlists()[0].text).unwrap();
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
     let mut world = World::new(&netlist, config(), false, 9, true).unwrap();
     run(&mut world, 3, 500).unwrap();
     let trace: Vec<Clock> = world.trace.take().unwrap().into_iter().take(CLOCKS).collect();
 
     let folder = tempfile::tempdir().unwrap();
     let bundle = folder.path().join("bundle.v");
-    std::fs::write(&bundle, Part::Top.bundle()).unwrap();
+    std::fs::write(&bundle, Design::Top.bundle()).unwrap();
     let simulation = Simulation {
         top: "charon_top_ports",
         parameters: "",

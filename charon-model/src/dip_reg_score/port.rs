@@ -18,7 +18,6 @@ pub enum OpCode {
 
 /// A request: the port `tuple_in`. Fields wider than their wire are cut to its low bits, as wires do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of the port")]
 pub struct Request {
     /// Whether the branch with this request was taken. If not, the request is answered and does nothing.
     pub stateful_valid: bool,
@@ -38,7 +37,6 @@ pub struct Request {
 
 /// An answer: the port `tuple_out`. Every request has one, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[allow(clippy::exhaustive_structs, reason = "the fields of the port")]
 pub struct Answer {
     /// The winner of GET_INDEX, else id0; 8 bits.
     pub id: u8,

@@ -9,16 +9,21 @@
 //! A wrong checksum stays wrong by the same difference: the change cannot repair it.
 
 /// The one's complement sum of bytes as big-endian words, folded to 16 bits; an odd byte at the end counts as the high
-/// half of a word. Sums are combined by adding them and folding again: `start` is the sum so far.
-///
-/// Bytes up to 64 KiB, the longest packet, cannot overflow it.
+/// half of a word. Sums are combined by passing the sum so far as `start`.
 #[must_use]
 #[inline]
 pub fn sum(start: u16, bytes: &[u8]) -> u16 {
-    let words = bytes.chunks_exact(2);
-    let odd = words.remainder().first().map_or(0, |&byte| u32::from(byte) << 8);
-    let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair[1]]));
-    fold(words.fold(u32::from(start) + odd, |sum, pair| sum + word(pair)))
+    // Words of 32 bits add up to the same modulo 2¹⁶ − 1, in half as many steps.
+    let mut sum = u64::from(start);
+    let words = bytes.chunks_exact(4);
+    let end = words.remainder();
+    for word in words {
+        sum += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+    }
+    for (at, &byte) in end.iter().enumerate() {
+        sum += u64::from(byte) << if at % 2 == 0 { 8 } else { 0 };
+    }
+    fold(sum)
 }
 
 /// The bytes, their checksum among them, add up to (negative) zero.
@@ -32,16 +37,30 @@ pub fn is_valid(bytes: &[u8]) -> bool {
 #[must_use]
 #[inline]
 pub fn replace(checksum: u16, old: &[u8], new: &[u8]) -> u16 {
-    let sum = u32::from(!checksum) + u32::from(!sum(0, old)) + u32::from(sum(0, new));
-    match !fold(sum) {
+    apply(checksum, difference(old, new))
+}
+
+/// ~m + m', for several checksums over the same bytes.
+#[inline]
+pub(super) fn difference(old: &[u8], new: &[u8]) -> u32 {
+    u32::from(!sum(0, old)) + u32::from(sum(0, new))
+}
+
+/// The checksum after a difference, or the sum of at most 2¹⁵ of them.
+#[inline]
+pub(super) fn apply(checksum: u16, difference: u32) -> u16 {
+    match !fold(u64::from(!checksum) + u64::from(difference)) {
         u16::MAX => 0,
         checksum => checksum,
     }
 }
 
 /// Adds the carries back in, until there is none.
-const fn fold(sum: u32) -> u16 {
-    let sum = (sum & 0xFFFF) + (sum >> 16);
+#[inline]
+const fn fold(sum: u64) -> u16 {
+    let sum = (sum & 0xFFFF_FFFF) + (sum >> 32); // below 2³³
+    let sum = (sum & 0xFFFF) + (sum >> 16); // below 2¹⁸
+    let sum = (sum & 0xFFFF) + (sum >> 16); // at most 2¹⁶ + 2
     (sum + (sum >> 16)) as u16
 }
 
@@ -109,7 +128,7 @@ mod tests {
         fn errors_stay_errors(rest in words(), old in words(), error in 1..u16::MAX) {
             let new: Vec<u8> = old.iter().map(|byte| byte.wrapping_mul(3)).collect();
             let right = checksum(&[&rest[..], &old].concat());
-            let wrong = fold(u32::from(right) + u32::from(error));
+            let wrong = fold(u64::from(right) + u64::from(error));
             let after = replace(wrong, &old, &new);
             prop_assert!(!is_valid(&[&rest[..], &new, &after.to_be_bytes()].concat()));
         }

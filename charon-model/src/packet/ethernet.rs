@@ -18,6 +18,7 @@ pub(super) struct Link {
     pub(super) ether_type: u16,
 }
 
+#[inline]
 pub(super) fn parse(frame: &[u8]) -> Result<Link, ParseError> {
     let start: &[u8; 14] = header(frame, 0, frame.len(), "an Ethernet header")?;
     let mut link = Link { end: start.len(), ether_type: u16::from_be_bytes([start[ADDRESSES], start[ADDRESSES + 1]]) };

@@ -34,10 +34,12 @@ pub struct Ip {
 
 impl Ip {
     /// Reads the header at `at`, inside of `frame[..end]`.
+    #[inline]
     pub(super) fn parse(frame: &[u8], at: usize, end: usize, ether_type: u16) -> Result<Self, ParseError> {
         if ether_type == ethernet::IPV4 { Self::v4(frame, at, end) } else { Self::v6(frame, at, end) }
     }
 
+    #[inline]
     fn v4(frame: &[u8], at: usize, end: usize) -> Result<Self, ParseError> {
         let h: &[u8; V4_LEN] = header(frame, at, end, "an IPv4 header")?;
         version(h[0], 4)?;
@@ -71,6 +73,7 @@ impl Ip {
         })
     }
 
+    #[inline]
     fn v6(frame: &[u8], at: usize, end: usize) -> Result<Self, ParseError> {
         let h: &[u8; V6_LEN] = header(frame, at, end, "an IPv6 header")?;
         version(h[0], 6)?;
@@ -95,23 +98,27 @@ impl Ip {
 
     /// IPv4, not IPv6.
     #[must_use]
+    #[inline]
     pub const fn is_v4(&self) -> bool {
         self.destination.is_ipv4()
     }
 
     /// Where the payload begins in the frame.
     #[must_use]
+    #[inline]
     pub const fn payload_at(&self) -> usize {
         self.at + if self.is_v4() { V4_LEN } else { V6_LEN }
     }
 }
 
+#[inline]
 const fn version(first: u8, expected: u8) -> Result<(), ParseError> {
     let got = first >> 4;
     if got == expected { Ok(()) } else { Err(ParseError::IpVersion { expected, got }) }
 }
 
 /// The address at a constant place of a header.
+#[inline]
 fn v6_address(h: &[u8; V6_LEN], at: usize) -> Ipv6Addr {
     let mut octets = [0; 16];
     octets.copy_from_slice(&h[at..at + 16]);

@@ -164,6 +164,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// What the table of this module refuses. The frame is as it was.
+    #[inline]
     pub fn parse(frame: &'a mut [u8]) -> Result<Self, ParseError> {
         let link = ethernet::parse(frame)?;
         let headers = match link.ether_type {
@@ -187,6 +188,7 @@ impl<'a> Packet<'a> {
 }
 
 /// What is in the first IP packet.
+#[inline]
 fn outermost(frame: &[u8], ip: Ip) -> Result<Headers, ParseError> {
     match ip.protocol {
         TCP => Ok(Headers::Segment(segment(frame, ip)?)),
@@ -205,11 +207,13 @@ fn outermost(frame: &[u8], ip: Ip) -> Result<Headers, ParseError> {
     }
 }
 
+#[inline]
 fn segment(frame: &[u8], ip: Ip) -> Result<Segment, ParseError> {
     Ok(Segment { ip, tcp: Tcp::parse(frame, ip.payload_at(), ip.end)? })
 }
 
 /// The first `N` bytes of `frame[at..end]`, as `layer`.
+#[inline]
 fn header<'f, const N: usize>(
     frame: &'f [u8],
     at: usize,

@@ -17,6 +17,7 @@ const V6_DESTINATION_AT: usize = 24;
 
 impl Packet<'_> {
     /// Writes the link addresses of the next hop.
+    #[inline]
     pub fn address(&mut self, destination: [u8; MAC], source: [u8; MAC]) {
         self.frame[..MAC].copy_from_slice(&destination);
         self.frame[MAC..2 * MAC].copy_from_slice(&source);
@@ -24,35 +25,44 @@ impl Packet<'_> {
 
     /// Sends a segment to another address of the same family, and takes one hop off its TTL. The checksums of IPv4 and TCP
     /// follow. Nothing happens to anything but a segment, to another family, or to a TTL of 0.
+    #[inline]
     pub fn redirect(mut self, to: IpAddr) -> bool {
         let Headers::Segment(Segment { ip, tcp }) = self.headers else { return false };
         if ip.ttl == 0 {
             return false;
         }
-        let tcp_checksum_at = tcp.at + tcp::CHECKSUM_AT;
-        match to {
+        let moved = match to {
             IpAddr::V4(to) if ip.is_v4() => {
-                let place = ip.at + V4_DESTINATION_AT;
-                self.replace(place, to.octets(), &[ip.at + V4_CHECKSUM_AT, tcp_checksum_at]);
+                let moved = self.write(ip.at + V4_DESTINATION_AT, to.octets());
+                let hop = self.hop_v4(ip);
+                self.mend(ip.at + V4_CHECKSUM_AT, moved + hop);
+                moved
             }
             IpAddr::V6(to) if !ip.is_v4() => {
-                self.replace(ip.at + V6_DESTINATION_AT, to.octets(), &[tcp_checksum_at]);
+                self.hop_v6(ip);
+                self.write(ip.at + V6_DESTINATION_AT, to.octets())
             }
             _ => return false,
-        }
-        self.hop(ip);
+        };
+        self.mend(tcp.at + tcp::CHECKSUM_AT, moved);
         true
     }
 
     /// Takes the tunnel off a wrapped segment, and one hop off its TTL: the link header moves up to the inner IP header.
     /// Answers where the frame is now in its buffer, or nothing if there is no tunnel or no hop left.
+    #[inline]
     pub fn unwrap_tunnel(mut self) -> Option<Range<usize>> {
         let Headers::Wrapped { inner, .. } = self.headers else { return None };
         let ip = inner.ip;
         if ip.ttl == 0 {
             return None;
         }
-        self.hop(ip);
+        if ip.is_v4() {
+            let hop = self.hop_v4(ip);
+            self.mend(ip.at + V4_CHECKSUM_AT, hop);
+        } else {
+            self.hop_v6(ip);
+        }
         let start = ip.at - self.network_at;
         self.frame.copy_within(..self.network_at, start);
         let ether_type = if ip.is_v4() { super::ethernet::IPV4 } else { super::ethernet::IPV6 };
@@ -60,23 +70,34 @@ impl Packet<'_> {
         Some(start..self.frame.len())
     }
 
-    /// One hop less.
-    fn hop(&mut self, ip: Ip) {
-        if ip.is_v4() {
-            let protocol = self.frame[ip.at + V4_TTL_AT + 1];
-            self.replace(ip.at + V4_TTL_AT, [ip.ttl - 1, protocol], &[ip.at + V4_CHECKSUM_AT]);
-        } else {
-            self.frame[ip.at + V6_HOP_LIMIT_AT] = ip.ttl - 1;
-        }
+    /// One hop less; the difference that it makes to the header's checksum.
+    #[inline]
+    fn hop_v4(&mut self, ip: Ip) -> u32 {
+        let at = ip.at + V4_TTL_AT;
+        let protocol = self.frame[at + 1];
+        self.write(at, [ip.ttl - 1, protocol])
     }
 
-    /// Writes `new` at `at`, and what that makes of the checksums at `checksums`.
-    fn replace<const N: usize>(&mut self, at: usize, new: [u8; N], checksums: &[usize]) {
-        for &place in checksums {
-            let before = u16::from_be_bytes([self.frame[place], self.frame[place + 1]]);
-            let after = checksum::replace(before, &self.frame[at..at + N], &new);
-            self.frame[place..place + 2].copy_from_slice(&after.to_be_bytes());
-        }
-        self.frame[at..at + N].copy_from_slice(&new);
+    /// One hop less. IPv6 has no checksum of its own.
+    #[inline]
+    fn hop_v6(&mut self, ip: Ip) {
+        self.frame[ip.at + V6_HOP_LIMIT_AT] = ip.ttl - 1;
+    }
+
+    /// Writes `new`; the difference that it makes to checksums over these bytes.
+    #[inline]
+    fn write<const N: usize>(&mut self, at: usize, new: [u8; N]) -> u32 {
+        let place = &mut self.frame[at..at + N];
+        let difference = checksum::difference(place, &new);
+        place.copy_from_slice(&new);
+        difference
+    }
+
+    /// Lets a checksum follow.
+    #[inline]
+    fn mend(&mut self, at: usize, difference: u32) {
+        let place = &mut self.frame[at..at + 2];
+        let after = checksum::apply(u16::from_be_bytes([place[0], place[1]]), difference);
+        place.copy_from_slice(&after.to_be_bytes());
     }
 }

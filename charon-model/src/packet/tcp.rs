@@ -41,12 +41,14 @@ impl Flags {
 
     /// All of these bits are set.
     #[must_use]
+    #[inline]
     pub const fn has(self, bits: u8) -> bool {
         self.0 & bits == bits
     }
 
     /// SYN and FIN, or SYN and RST: no stack sends that, and a segment that asks for both is refused.
     #[must_use]
+    #[inline]
     pub const fn contradict(self) -> bool {
         self.has(Self::SYN) && self.0 & (Self::FIN | Self::RST) != 0
     }
@@ -54,6 +56,7 @@ impl Flags {
 
 impl Tcp {
     /// Reads the header at `at`, inside of `frame[..end]`.
+    #[inline]
     pub(super) fn parse(frame: &[u8], at: usize, end: usize) -> Result<Self, ParseError> {
         let h: &[u8; LEAST] = header(frame, at, end, "a TCP header")?;
         let header_len = usize::from(h[12] >> 4) * 4;

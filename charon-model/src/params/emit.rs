@@ -13,7 +13,6 @@ use crate::dip_reg_score::OpCode;
 /// assert!(VerilogHeader(&params).to_string().contains("localparam CHARON_SERVERS = 16;\n"));
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a wrapper to print with")]
 pub struct VerilogHeader<'a>(pub &'a Params);
 
 /// The parameters as `#define` lines for a P4 `#include`; printed by `Display`.
@@ -24,7 +23,6 @@ pub struct VerilogHeader<'a>(pub &'a Params);
 /// assert!(P4Header(&params).to_string().contains("#define CHARON_SERVERS 16\n"));
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::exhaustive_structs, reason = "a wrapper to print with")]
 pub struct P4Header<'a>(pub &'a Params);
 
 impl Params {

@@ -4,7 +4,6 @@
 ///
 /// g and v have the same `fraction_bits`, so a product v·dt has the scale of g and nothing is ever rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "five columns, written out as a literal")]
 pub struct RawWidths {
     /// Bits of g, the remaining tasks, 2 to 48.
     pub g_bits: u8,

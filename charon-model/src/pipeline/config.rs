@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::feedback::Feedback;
 use crate::timestamp::Layout;
 
 /// The balancer's own addresses and its choices.
@@ -20,6 +21,8 @@ pub struct Config {
     pub layout: Layout,
     /// How a new flow gets its server.
     pub new_flows: NewFlows,
+    /// What a report does to a score.
+    pub feedback: Feedback,
 }
 
 /// An address of each family, or of one.
@@ -71,10 +74,18 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// A service with these addresses; the paper's choice of servers, ids in the low bits.
+    /// A service with these addresses. New flows and reports as in the paper; ids in the low bits, which it has not.
     #[must_use]
     pub const fn new(service: Addresses, tunnel: Addresses, mac: [u8; 6], uplink: NextHop) -> Self {
-        Self { service, tunnel, mac, uplink, layout: Layout::LowBits, new_flows: NewFlows::Scores }
+        Self {
+            service,
+            tunnel,
+            mac,
+            uplink,
+            layout: Layout::LowBits,
+            new_flows: NewFlows::Scores,
+            feedback: Feedback::Overwrite,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), ConfigError> {

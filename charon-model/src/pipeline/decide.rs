@@ -82,6 +82,7 @@ impl Pipeline {
         }
     }
 
+    #[inline]
     fn towards_server(&mut self, segment: &Segment, now: u32) -> Decision {
         let (ip, flags) = (&segment.ip, segment.tcp.flags);
         if !self.config.service.has(ip.destination) {
@@ -105,6 +106,7 @@ impl Pipeline {
     }
 
     /// A SYN: the server, which gets one task more, or nothing if there is no choice.
+    #[inline]
     fn new_flow(&mut self, segment: &Segment, now: u32) -> Option<(u8, Route)> {
         let hash = flow_hash(segment)?;
         let (id0, id1, route) = match segment.tcp.timestamps {
@@ -123,6 +125,7 @@ impl Pipeline {
             }
         };
         let (answer, _) = self.tables.scores.apply(Request::get_index(id0, id1, now));
+        self.tables.in_flight.assigned(answer.id);
         Some((answer.id, route))
     }
 
@@ -140,6 +143,7 @@ impl Pipeline {
         self.tables.ip(segment.ip.destination).by_hash(flow_hash(segment)?.first)
     }
 
+    #[inline]
     fn towards_client(&mut self, outer: &Ip, report: Report, inner: &Segment, now: u32) -> Decision {
         if !self.config.tunnel.has(outer.destination) {
             return Decision::Drop(DropReason::NotOurs);
@@ -158,7 +162,8 @@ impl Pipeline {
             return Decision::Drop(DropReason::Ttl);
         }
         let widths = self.tables.scores.widths();
-        let (g, v) = (report.tasks().min(widths.tasks_max()), report.velocity().min(widths.v_max()));
+        let g = self.tables.in_flight.reported(report.id(), report.tasks());
+        let v = report.velocity().min(widths.v_max());
         let _ = self.tables.scores.apply(Request::update(report.id(), g, v, now));
         Decision::ToClient { id: report.id() }
     }

@@ -20,6 +20,12 @@
 //! 3. Whatever names a server without a row of the flow's family goes to the fallback. So a flow whose server was removed
 //!    meets a server that does not know it, whose reset ends it at once, and no change of the tables loses a SYN.
 //!
+//! *What servers have to do*: answer in the service's name; use timestamps whenever the client does, and stamp every segment
+//! ([`timestamp`](crate::timestamp)), or the flow is looked for in the fallback; restore what comes back before their stack
+//! sees it; send SYN-ACKs through the tunnel, 28 (IPv4) or 48 bytes (IPv6) longer. The balancer makes no frame longer, so
+//! nobody else has to mind the MTU. Of the tunnel's own header nothing is carried over, its ECN field neither: a SYN-ACK is
+//! not ECN-capable (RFC 3168 §6.1.1).
+//!
 //! *Deviations* (ours where the paper is silent): clients without timestamps, removed servers and retransmitted SYNs
 //! ([`NewFlows`]) as said here; a report counts only if it comes from the server that it names; TTLs; every refusal, each
 //! with a [`DropReason`]. ICMP errors about flows are the host's: their quote need not reach as far as the timestamp.
@@ -76,7 +82,7 @@ impl Pipeline {
     pub fn new(params: &Params, config: Config) -> Result<Self, PipelineError> {
         config.check()?;
         let codec = Codec::new(config.layout, params.id_bits())?;
-        Ok(Self { config, codec, tables: Tables::new(params)?, counters: Counters::default() })
+        Ok(Self { config, codec, tables: Tables::new(params, config.feedback)?, counters: Counters::default() })
     }
 
     /// Handles one frame at a tick. The frame is changed only if it is forwarded; it begins with Ethernet's header and ends

@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use crate::alias::{AliasError, AliasTables};
 use crate::dip_reg_score::DipRegScore;
+use crate::feedback::{Feedback, InFlight};
 use crate::ip_table::{IpTable, IpTableError, Row};
 use crate::params::Params;
 
@@ -15,15 +16,18 @@ pub struct Tables {
     pub alias: AliasTables,
     /// Loads.
     pub scores: DipRegScore,
+    /// SYNs on their way, by server; the control plane ages them once per period.
+    pub in_flight: InFlight,
     v4: IpTable,
     v6: IpTable,
 }
 
 impl Tables {
-    pub(super) fn new(params: &Params) -> Result<Self, AliasError> {
+    pub(super) fn new(params: &Params, feedback: Feedback) -> Result<Self, AliasError> {
         Ok(Self {
             alias: AliasTables::new(params.random_bits())?,
             scores: DipRegScore::new(params),
+            in_flight: InFlight::new(params, feedback),
             v4: IpTable::new(params),
             v6: IpTable::new(params),
         })
@@ -38,13 +42,18 @@ impl Tables {
     }
 
     /// Removes a server: its flows go to others, which reset them, and its share of the fallback is dealt out anew. Take its
-    /// weight away first, and wait for its flows to end.
+    /// weight away first, and wait for its flows to end; who gives its id away earlier sends them to the new server.
     ///
     /// # Errors
     /// [`IpTableError::UnknownId`], [`IpTableError::Vacant`] if it has no address of either family.
     pub fn remove(&mut self, id: u8) -> Result<(), IpTableError> {
         let (v4, v6) = (self.v4.remove(id), self.v6.remove(id));
         v4.or(v6).map(|_| ())
+    }
+
+    /// The IP Table of an address's family, for a [`Control`](crate::control::Control): give it rows of this family only.
+    pub const fn ip_mut(&mut self, address: IpAddr) -> &mut IpTable {
+        if address.is_ipv4() { &mut self.v4 } else { &mut self.v6 }
     }
 
     /// The IP Table of an address's family.

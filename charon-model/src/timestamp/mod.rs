@@ -131,6 +131,7 @@ impl Codec {
 
     /// The id in an echoed timestamp. Every value has one; whether such a server exists, the IP Table knows.
     #[must_use]
+    #[inline]
     pub const fn id(self, echo: u32) -> u8 {
         match self.layout {
             Layout::HighBits => (echo >> self.time_bits()) as u8,

@@ -191,6 +191,8 @@ mod tests {
         let _ = client.receive(Segment::in_order(100), 0);
         assert_eq!(client.receive(Segment { reset: true, ..Segment::in_order(50) }, 1), PawsVerdict::Accepted);
         assert_eq!(client.receive(Segment { at_left_edge: false, ..Segment::in_order(200) }, 2), PawsVerdict::Accepted);
+        let late = Segment { reset: true, ..Segment::in_order(200) };
+        assert_eq!(client.receive(late, 2), PawsVerdict::Accepted);
         assert_eq!(client.receive(Segment::in_order(150), 3), PawsVerdict::Accepted, "TS.Recent is still 100");
         assert_eq!(client.receive(Segment::in_order(120), 4), PawsVerdict::Rejected);
         // §5.2: serial order, so that the clock may wrap.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{ExecName, PolicyName, Scale, TieName};
+use crate::config::{ExecName, LearnMoves, LearnVoids, PolicyName, Scale, TieName};
 use crate::explain::ExplainArgs;
 use crate::matching::MatchingArgs;
 use crate::trace::TraceArgs;
@@ -123,6 +123,16 @@ pub struct RunArgs {
     /// Divides bandwidth, rate, batch bytes, accounts and the header's entry cap; reported rates are scaled back.
     #[arg(long, default_value = "1/10", value_name = "1/N")]
     pub scale: Scale,
+    /// How clients learn that their account has moved.
+    #[arg(long, value_enum, default_value_t = LearnMoves::Log)]
+    pub learn_moves: LearnMoves,
+    /// How clients learn that a request came to nothing: that it was certified by the previous validator after its account
+    /// had moved. Matters where those are not taken in: under `paper-text`.
+    #[arg(long, value_enum, default_value_t = LearnVoids::Commit)]
+    pub learn_voids: LearnVoids,
+    /// Let headers carry the backlog, and the policy infer the excess from its growth instead of the queue delay's.
+    #[arg(long)]
+    pub backlog: bool,
     /// Sign every request; verify it at admission, before every vote and at every replica. Some hundred µs a request,
     /// and a start-up of about a millisecond an account: take --scale 1/100 or less.
     #[arg(long)]

@@ -14,7 +14,7 @@ pub enum PolicyName {
     None,
     /// Algorithm 1 with the paper's parameters; requests at the previous validator still count.
     Paper,
-    /// The same without that grace and without a purge: kept to show that it does not recover.
+    /// The same without that grace and without a purge: whether it recovers depends on what clients are told.
     PaperText,
     /// All options of the policy, receivers by rendezvous hash, and the previous validator's queue is purged.
     Recommended,
@@ -38,6 +38,37 @@ pub enum TieName {
     LargestSpare,
     /// Weighted rendezvous hash.
     Rendezvous,
+}
+
+/// How clients learn that the committed log has moved their account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LearnMoves {
+    /// From the log, at once: their region's validator tells them, and the previous one refuses what comes late.
+    #[default]
+    Log,
+    /// From the fate of a request that named the previous validator; until then they go on naming it, and it takes in
+    /// what they send.
+    Answer,
+}
+
+/// How clients learn that a request came to nothing, because it was certified after its account had moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LearnVoids {
+    /// They are told when it commits, and send it again at once.
+    #[default]
+    Commit,
+    /// Nobody tells them: what has no answer after 10 rounds of 250 ms goes to the validator assigned by then, if that is
+    /// another one.
+    Timer,
+    /// Nobody tells them, and they have no timers: it is lost.
+    Never,
+}
+
+/// What clients know, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientRules {
+    pub moves: LearnMoves,
+    pub voids: LearnVoids,
 }
 
 impl PolicyName {
@@ -66,7 +97,7 @@ macro_rules! display_as_option {
         }
     )*};
 }
-display_as_option!(PolicyName, ExecName, TieName);
+display_as_option!(PolicyName, ExecName, TieName, LearnMoves, LearnVoids);
 
 /// Bandwidth, rate, batch bytes, accounts and the header's entry cap are divided by this; reported rates are
 /// multiplied by it.
@@ -109,6 +140,9 @@ pub struct RunConfig {
     pub exec: ExecName,
     /// Executor workers per validator; the list is repeated to the committee's size.
     pub executors: Vec<u16>,
+    pub clients: ClientRules,
+    /// Headers carry the backlog, and the policy goes by it.
+    pub backlog: bool,
     pub signed: bool,
 }
 

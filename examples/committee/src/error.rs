@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flamingo_core::{Round, ValidatorId};
 
-use crate::file::Output;
+use crate::file::{self, Output};
 use crate::scenario::ScenarioError;
 use crate::sim::BuildError;
 use crate::trace::TraceError;
@@ -36,6 +36,14 @@ impl Failure {
     /// Opens a place for a result.
     pub fn output(file: &Path) -> Result<Output, Self> {
         Output::create(file).map_err(|source| Self::unwritable(file, source))
+    }
+
+    /// Refuses two results, or a result and an input, at one place: the later one would replace the other.
+    pub fn distinct(places: &[(&str, Option<&Path>)]) -> Result<(), Self> {
+        match file::same(places) {
+            None => Ok(()),
+            Some((first, second)) => Err(Self::Option(format!("{first}, {second}: both name one file"))),
+        }
     }
 
     pub fn unwritable(file: &Path, source: io::Error) -> Self {

@@ -45,6 +45,24 @@ impl Output {
     }
 }
 
+/// The first two of the options that name one regular file, existing or not. Pipes and devices may be named twice.
+pub fn same<'a>(places: &[(&'a str, Option<&Path>)]) -> Option<(&'a str, &'a str)> {
+    let whole: Vec<_> = places.iter().filter_map(|&(option, place)| Some((option, whole(place?)?))).collect();
+    let twice = |at: usize| whole[..at].iter().find(|(_, place)| *place == whole[at].1).map(|(option, _)| *option);
+    (0..whole.len()).find_map(|at| Some((twice(at)?, whole[at].0)))
+}
+
+/// One name for all the ways to name a regular file; a link is followed.
+fn whole(file: &Path) -> Option<PathBuf> {
+    match file.canonicalize() {
+        Ok(there) => there.is_file().then_some(there),
+        Err(_) => {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            Some(folder.unwrap_or_else(|| Path::new(".")).canonicalize().ok()?.join(file.file_name()?))
+        }
+    }
+}
+
 /// A temporary file in the folder of `file`.
 fn beside(file: &Path) -> io::Result<NamedTempFile> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -98,6 +116,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Output::create(folder.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(Output::create(&folder.path().join("no/such")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// One file under two names is found, whether it is there or not; a device may be named twice.
+    #[test]
+    fn one_place_has_many_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("result"), folder.path().join("link"));
+        let (dotted, other) = (folder.path().join("./result"), folder.path().join("other"));
+        let pair = |a: &Path, b: &Path| same(&[("--a", Some(a)), ("--none", None), ("--b", Some(b))]);
+        assert_eq!(pair(&file, &dotted), Some(("--a", "--b")));
+        assert_eq!((pair(&file, &other), pair(Path::new("/dev/null"), Path::new("/dev/null"))), (None, None));
+        File::create(&file).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!((pair(&file, &link), pair(&dotted, &file)), (Some(("--a", "--b")), Some(("--a", "--b"))));
     }
 
     /// Before a result is written there is nothing, so that a run that ends in between leaves nothing behind, not even

@@ -2,7 +2,7 @@
 //! bottom), side by side, with a table, a page, and an exit code that says whether every replica agreed.
 
 use crate::cli::MainJobArgs;
-use crate::config::{ExecName, PolicyName, RunConfig};
+use crate::config::{ClientRules, ExecName, PolicyName, RunConfig};
 use crate::error::Failure;
 use crate::page;
 use crate::parallel::side_by_side;
@@ -44,6 +44,7 @@ pub fn run(args: &MainJobArgs) -> Result<(), Failure> {
             "--seconds: the imbalance begins at {switch_s} s, at least {least} wanted"
         )));
     }
+    Failure::distinct(&[("--out", Some(&args.out)), ("--picture", args.picture.as_deref())])?;
     let page = Failure::output(&args.out)?;
     let picture = args.picture.as_deref().map(Failure::output).transpose()?;
     let progress = Progress::new(VARIANTS.len(), scenario.seconds);
@@ -72,6 +73,8 @@ fn configuration(args: &MainJobArgs, variant: &Variant) -> RunConfig {
         tie: variant.policy.default_tie(),
         exec: variant.exec,
         executors: vec![EXECUTORS],
+        clients: ClientRules::default(),
+        backlog: false,
         signed: false,
     }
 }

@@ -21,12 +21,12 @@ use flamingo_core::ValidatorId;
 use serde::Serialize;
 
 use crate::cli::RunArgs;
-use crate::config::{RunConfig, frame};
+use crate::config::{ClientRules, LearnMoves, LearnVoids, RunConfig, frame};
 use crate::error::Failure;
 use crate::progress::Progress;
 use crate::scenario::{NAMES, Scenario, named};
 use crate::show::{self, columns, ktps};
-use crate::sim::metrics::{Bin, Received, Relayed, Restarted, Summary};
+use crate::sim::metrics::{Bin, Received, Relayed, Restarted, Summary, Voids};
 use crate::sim::net::Micros;
 use crate::sim::{Contradiction, Roots, World};
 
@@ -52,6 +52,9 @@ pub struct RunResult {
     /// Of the faulty receivers of the scenario; for people.
     #[serde(skip)]
     pub receivers: Vec<(u16, Received)>,
+    /// Requests that came to nothing; for people.
+    #[serde(skip)]
+    pub voids: Voids,
     /// Every crash; for people.
     #[serde(skip)]
     pub restarts: Vec<Restarted>,
@@ -93,6 +96,7 @@ impl RunResult {
 /// `committee run`.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let config = configuration(args)?;
+    Failure::distinct(&[("--scenario", args.scenario_file()), ("--json", args.json.as_deref())])?;
     let output = args.json.as_deref().map(Failure::output).transpose()?;
     let note = under_provisioned(&config);
     let progress = Progress::new(1, config.scenario.seconds);
@@ -138,6 +142,7 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         roots,
         relays,
         receivers,
+        voids: world.metrics().voids(),
         restarts: world.metrics().restarts().to_vec(),
         epochs: world.metrics().epochs().to_vec(),
         contradiction: world.contradiction(),
@@ -161,6 +166,10 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
             return Err(Failure::Option(format!("--skew: the scenario {} has no skewed phase", scenario.name)));
         }
     }
+    if (args.learn_moves, args.learn_voids) == (LearnMoves::Answer, LearnVoids::Never) {
+        let message = "--learn-moves answer, --learn-voids never: no client would ever learn of a move";
+        return Err(Failure::Option(message.to_owned()));
+    }
     let executors = args.executors.len();
     if executors != 1 && executors != usize::from(scenario.validators) {
         let validators = scenario.validators;
@@ -176,6 +185,8 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
         tie: args.tie.unwrap_or_else(|| args.policy.default_tie()),
         exec: args.exec,
         executors: args.executors.clone(),
+        clients: ClientRules { moves: args.learn_moves, voids: args.learn_voids },
+        backlog: args.backlog,
         signed: args.signed,
     };
     match config.starved_executor() {
@@ -188,7 +199,7 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
 
 fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {
     let name = args.scenario.as_str();
-    if !name.contains(['.', '/', '\\']) {
+    if args.scenario_file().is_none() {
         let known = named(name, args.validators.unwrap_or(4), args.switch);
         return known.ok_or_else(|| {
             Failure::Option(format!(
@@ -202,6 +213,13 @@ fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {
         return Err(Failure::Option(format!("{option}: goes with a named scenario; a file says it itself")));
     }
     Ok(Scenario::read(Path::new(name))?)
+}
+
+impl RunArgs {
+    /// The scenario's file, where it is not a name.
+    pub fn scenario_file(&self) -> Option<&Path> {
+        self.scenario.contains(['.', '/', '\\']).then(|| Path::new(&self.scenario))
+    }
 }
 
 fn json(result: &RunResult) -> String {
@@ -229,6 +247,7 @@ fn summary(result: &RunResult) -> String {
         text += &format!("  back, e2e     throughput {executed_back}, latency {e2e} after the switch\n");
     }
     text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
+    text += &voids(result);
     text += &result.relays.map_or_else(String::new, relays);
     text.extend(result.receivers.iter().map(received));
     text.extend(result.restarts.iter().map(restarted));
@@ -240,6 +259,19 @@ fn summary(result: &RunResult) -> String {
     text += &format!("  state roots   {}\n", if *state_roots_equal { "equal" } else { "DIFFER" });
     text += &format!("  wall time     {wall_s:.1} s\n");
     text
+}
+
+/// Silent where every request took effect.
+fn voids(result: &RunResult) -> String {
+    let Voids { requests, last_us } = result.voids;
+    if requests == 0 {
+        return String::new();
+    }
+    let (last, back) = (last_us as f64 / 1e6, show::after(result.summary.measured.carried_back_after_s));
+    format!(
+        "  void          {requests} requests came to nothing at this scale, the last at {last:.1} s; with these counted, \
+         throughput back {back} after the switch\n"
+    )
 }
 
 fn relays(RelayReport { relayed, oldest_open_us }: RelayReport) -> String {

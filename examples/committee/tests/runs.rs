@@ -231,6 +231,32 @@ fn refusals_teach() {
     }
 }
 
+/// Two results, or a result and what is read, at one place are refused before anything runs: the later one would replace
+/// the other. Nothing is touched.
+#[test]
+fn one_place_is_for_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (scenario, trace, free, again) = (path("s.toml"), path("t.csv"), path("free"), path("./free"));
+    let text = "name = \"x\"\nvalidators = 4\nrate = 10\nseconds = 10\n";
+    std::fs::write(&scenario, text).unwrap();
+    std::fs::write(&trace, "0,0,,1\n").unwrap();
+    for arguments in [
+        &["run", "--scenario", &scenario, "--json", &scenario][..],
+        &["explain", "--account", "1", "--scenario", &scenario, "--json", &scenario],
+        &["matching", "--json", &free, "--out", &again],
+        &["--out", &free, "--picture", &again],
+        &["trace", &trace, "--json", &trace],
+    ] {
+        let output = committee(arguments);
+        let words = stderr(&output);
+        let said = words.contains("both name one file") || words.contains("is the trace");
+        assert!(!output.status.success() && said, "{arguments:?}: {words}");
+    }
+    assert_eq!(std::fs::read_to_string(&scenario).unwrap(), text);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
 /// A result that cannot be written is an error that names the file.
 #[test]
 fn an_unwritable_result_is_named() {

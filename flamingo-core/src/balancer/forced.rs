@@ -5,7 +5,8 @@
 //! view at the anchor's snapshot, which all honest validators share; so their decisions match, whatever their windows
 //! show. Where a policy decides about the same account, this decision takes its place.
 //! *The receiver.* Members with a committed capacity that are not excluded for the account, ranked by committed latency
-//! (none counts as the worst); ties by rendezvous weighted by stake, or by id, as the parameters have it. Their turn
+//! (none counts as the worst); ties by rendezvous weighted by stake under the epoch's
+//! seed, which is not known while the committee and its keys can still be chosen, or by id, as the parameters have it. Their turn
 //! follows from the run: the first one at K, the next one ⌈R / R_f⌉ fallbacks later, and after the last the first again. A
 //! receiver that neither accepts nor says that it knows is not excluded; so it holds the account for one or two anchors,
 //! not for good. Between two anchors a run grows by ⌈R / R_f⌉ at most, so nobody's turn falls between them.
@@ -17,13 +18,13 @@
 use alloc::vec::Vec;
 
 use crate::committee::Committee;
-use crate::hash::{Domain, Hasher};
+use crate::hash::Domain;
 use crate::id::{AccountId, ValidatorId};
 use crate::params::{Params, ReceiverTie};
 use crate::protocol::{CommittedView, Decision, Placement};
-use crate::rank::{KeyedHash, RendezvousWeight};
+use crate::rank::{EpochSeed, KeyedHash, RendezvousWeight};
 
-const FORCED: Domain = Domain("flamingo/forced-receiver/v1");
+const FORCED: Domain = Domain("flamingo/forced-receiver/v2");
 
 /// The rule of one epoch.
 #[derive(Debug)]
@@ -37,14 +38,13 @@ pub(super) struct Forced {
 }
 
 impl Forced {
-    pub(super) fn new(committee: &Committee, params: &Params) -> Self {
+    pub(super) fn new(committee: &Committee, params: &Params, seed: &EpochSeed) -> Self {
         let params = params.get();
-        let key = Hasher::new(FORCED).digest(&committee.digest()).finish();
         let weighted = |v| (v, RendezvousWeight::new(committee.stake(v)));
         Self {
             after: params.forced_migration_after,
             turn: params.anchor_period.div_ceil(params.fallback_gate),
-            tie: (params.receiver_tie != ReceiverTie::LowestId).then(|| KeyedHash::from_digest(&key)),
+            tie: (params.receiver_tie != ReceiverTie::LowestId).then(|| KeyedHash::new(seed, FORCED)),
             members: committee.validators().map(weighted).collect(),
         }
     }

@@ -32,8 +32,10 @@ use crate::id::{Epoch, LeaderRound, Round, ValidatorId};
 use crate::params::Params;
 use crate::policy::{Decisions, MigrationPolicy, NeverMigrate};
 use crate::protocol::{AcceptList, AssignmentDelta, CommittedView, Decision, DecisionList, DeltaStatus, stated_head};
-use crate::rank::KeyedHash;
-use crate::signal::{Added, CertificateView, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals};
+use crate::rank::{EpochSeed, KeyedHash};
+use crate::signal::{
+    Added, CertificateView, RememberError, Remembered, SignalSource, Skip, TrackingWindow, WindowSignals,
+};
 
 /// Anchors whose evidence can be live together, and so the lists a header needs at most. Evidence outlives T_Π committed
 /// rounds only while fewer than three sub-DAGs followed its own, and no two anchors' decisions count in one sub-DAG.
@@ -127,10 +129,18 @@ pub enum EvaluationSkip {
 }
 
 impl<P: MigrationPolicy> Balancer<P> {
-    /// The balancer of validator `me`, at round 0, switched on. `lookup` is the host's key for account look-ups in the
+    /// The balancer of validator `me`, at round 0, switched on. `seed` is the epoch's: it breaks the ties of forced
+    /// migrations. `lookup` is the host's key for account look-ups in the
     /// committed view, as in [`LedgerConfig`](crate::protocol::LedgerConfig::lookup); no decision depends on it.
     #[must_use]
-    pub fn new(me: ValidatorId, committee: &Committee, params: &Params, policy: P, lookup: KeyedHash) -> Self {
+    pub fn new(
+        me: ValidatorId,
+        committee: &Committee,
+        params: &Params,
+        seed: &EpochSeed,
+        policy: P,
+        lookup: KeyedHash,
+    ) -> Self {
         let raw = params.get();
         Self {
             me,
@@ -143,7 +153,7 @@ impl<P: MigrationPolicy> Balancer<P> {
             window: TrackingWindow::new(committee, params),
             view: CommittedView::new(committee.len(), lookup),
             policy,
-            forced: Forced::new(committee, params),
+            forced: Forced::new(committee, params, seed),
             enabled: true,
             round: Round(0),
             anchor: Round(0),
@@ -266,8 +276,11 @@ impl<P: MigrationPolicy> Balancer<P> {
     /// After a restart in the same epoch, before the first evaluation: what earlier evaluations left behind, as the host
     /// stored it: [`window`](Self::window)`().memory().remembered()` after an [`Evaluation`]. Optional: without it, track
     /// records and baselines begin anew, and for a few anchors decisions may differ from the others'.
-    pub fn remember(&mut self, remembered: Remembered) {
-        self.window.remember(remembered);
+    ///
+    /// # Errors
+    /// It is of another epoch, where everything begins anew; then nothing changes.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        self.window.remember(remembered)
     }
 
     /// The highest anchor that fired.

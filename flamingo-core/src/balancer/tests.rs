@@ -10,6 +10,7 @@ use alloc::vec;
 mod restart;
 
 const ME: ValidatorId = ValidatorId(1);
+const SEED: EpochSeed = EpochSeed([0; 32]);
 const LOOKUP: KeyedHash = KeyedHash::from_digest(&Digest([3; 32]));
 
 fn params(max_list_entries: u32) -> Params {
@@ -37,8 +38,8 @@ impl Bench {
     }
 
     fn empty(params: Params) -> Self {
-        let policy = CappedShedding::new(&params, &EpochSeed([0; 32]));
-        Self { balancer: Balancer::new(ME, &committee_of_four(Epoch(7)), &params, policy, LOOKUP), sequence: 0 }
+        let policy = CappedShedding::new(&params, &SEED);
+        Self { balancer: Balancer::new(ME, &committee_of_four(Epoch(7)), &params, &SEED, policy, LOOKUP), sequence: 0 }
     }
 
     fn genesis(&mut self) {

@@ -113,7 +113,7 @@ pub enum Role {
     },
 }
 
-/// A donor's numbers.
+/// A donor's numbers; also where no receiver is there, and nothing is shed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

@@ -92,7 +92,8 @@ impl CappedShedding {
         } else {
             PolicyOutcome::Decided
         };
-        if outcome == PolicyOutcome::Decided {
+        // Without a receiver nobody has room: the donors' numbers are told, and nothing moves.
+        if outcome != PolicyOutcome::NoDonor {
             let mut decided = Marks::new(view.accounts());
             // A1 L7
             for donor in donors {

@@ -13,11 +13,13 @@
 //! n̂ = N/K + B·(n − N/K). Equal accounts give B near 0; heavy-tailed ones B near 1, which is the paper. n̂ rises with n:
 //! the order of candidates stays.
 //! *Rounding.* B down, in 1/1024. Then one fraction each, never a rounded n̂: ρ_a = throughput·n̂/N up, ℓ_a down.
-//! *Bounds.* N ≤ 2⁴⁰, K ≤ 2³²: Q·K·1024 ≤ 2¹²², n̂·1024·K ≤ 2⁷⁵, times a throughput of 2⁵⁰ 2¹²⁵. A source that breaks
-//! them is clamped to them here, and saturates.
+//! *Bounds.* N ≤ 2⁴⁰, K ≤ 2³², n < 2³²: Q·K·1024 ≤ 2¹²²; the fraction of ρ_a has a numerator below 2⁷⁵, times a throughput
+//! of 2⁵⁰ 2¹²⁵. A source that breaks them is clamped to them here, and saturates. ℓ_a takes γ·throughput instead, and γ has
+//! no bound of its own: Ê is 2⁹⁰ / (1024·Δt_eval), so that γ·throughput has up to 80 bits and the product 154. Its quotient
+//! is taken exactly all the same.
 //! *Cost.* One pass over the donor's listed accounts; K is kept by the view.
 
-use crate::math::mul_div_ceil;
+use crate::math::{mul_div_ceil, mul_div_floor_wide};
 use crate::signal::ValidatorSignals;
 
 const KEPT_UNIT: u32 = 1024;
@@ -96,7 +98,8 @@ impl Shrinkage {
     /// sheds.
     pub(super) fn incoming_rate_utps(&self, congested_utps: u128, count: u32) -> u128 {
         let (share, of) = self.share(count);
-        congested_utps.saturating_mul(share) / of
+        // Neither has more than 95 bits, and n̂ ≤ N: there is a quotient.
+        mul_div_floor_wide(congested_utps, share, of).unwrap_or(u128::MAX)
     }
 
     /// n̂/N as a fraction with a positive denominator.

@@ -273,6 +273,26 @@ mod tests {
         assert_eq!((size_of::<Account>(), size_of::<History>()), (32, 32));
     }
 
+    /// Rows grow by a sixteenth, not by doubling, and not one by one.
+    #[test]
+    fn rows_grow_by_a_sixteenth() {
+        let (mut rows, mut grown) = (Vec::new(), 0);
+        for row in 0..10_000u32 {
+            let before = rows.capacity();
+            make_room(&mut rows);
+            if rows.capacity() != before {
+                grown += 1;
+                assert_eq!(rows.len(), before, "only when there is none");
+                assert!(rows.capacity() <= (before + before / 16).max(before + 64), "{before}: {}", rows.capacity());
+            }
+            let room = rows.capacity();
+            rows.push(row);
+            assert_eq!(rows.capacity(), room, "there is always room");
+        }
+        // 16 steps of 64 to 1,024, then log(10,000 / 1,024) / log(17 / 16) = 37.6.
+        assert_eq!(grown, 54);
+    }
+
     /// Only those that have something to remember take a history, and an open gate of the epoch before is not that.
     #[test]
     fn a_history_is_for_those_who_have_one() {

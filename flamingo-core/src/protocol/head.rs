@@ -11,3 +11,19 @@ use crate::id::LeaderRound;
 pub fn stated_head(known: LeaderRound, unanswered: impl IntoIterator<Item = LeaderRound>) -> LeaderRound {
     unanswered.into_iter().fold(known, |head, since| head.min(LeaderRound(since.0.saturating_sub(1))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All that is known, or one less than the oldest evidence that the header leaves unanswered.
+    #[test]
+    fn a_head_stops_before_what_is_unanswered() {
+        let head =
+            |known, unanswered: &[u64]| stated_head(LeaderRound(known), unanswered.iter().copied().map(LeaderRound)).0;
+        assert_eq!(head(90, &[]), 90);
+        assert_eq!(head(90, &[70, 62, 84]), 61);
+        assert_eq!(head(90, &[95]), 90, "evidence that is not known yet");
+        assert_eq!(head(90, &[0]), 0);
+    }
+}

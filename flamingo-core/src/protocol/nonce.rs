@@ -99,6 +99,16 @@ mod tests {
     use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
+    /// The first nonce that shifts everything out, and the first that a window no longer covers.
+    #[test]
+    fn a_window_ends_after_64() {
+        let mut window = NonceWindow::from_parts(Nonce(0), 0b11);
+        window.release(Nonce(64));
+        assert_eq!(window.bits(), 0b11);
+        assert_eq!(window.mark(Nonce(127), 64), Ok(()));
+        assert_eq!(window, NonceWindow::from_parts(Nonce(64), 1 << 63));
+    }
+
     /// Flamingo §4.3: exactly-once on the nonce makes only the first copy effective, in any order of arrival.
     #[test]
     fn out_of_order_inside_the_window_is_effective_once() {

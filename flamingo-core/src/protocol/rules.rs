@@ -55,3 +55,15 @@ impl Rules {
         true
     }
 }
+
+#[cfg(all(test, feature = "test-util"))]
+mod tests {
+    use super::*;
+
+    /// What is taken away is that guard alone, however often.
+    #[test]
+    fn a_guard_is_taken_away_once() {
+        let weak = Rules::default().without(Guard::Fresh).without(Guard::Fresh);
+        assert!(!weak.hold(Guard::Fresh) && weak.hold(Guard::FirstList) && weak.hold(Guard::RecordedOnce));
+    }
+}

@@ -334,7 +334,7 @@ impl<'a> Placement<'a> {
 mod tests {
     use super::*;
     use crate::id::{Digest, PublicKey};
-    use crate::protocol::NonceWindow;
+    use crate::protocol::{AccountState, NonceWindow};
 
     const A: AccountId = AccountId(7);
     const V0: ValidatorId = ValidatorId(0);
@@ -352,6 +352,22 @@ mod tests {
                 change,
             })
             .collect()
+    }
+
+    /// An account at home, as a restored state tells of it.
+    fn restored(account: AccountId, relay_run: u32) -> Change {
+        let state = AccountState {
+            account,
+            key: PublicKey([1; 32]),
+            nonces: NonceWindow::default(),
+            validator: V0,
+            previous: None,
+            anchor: Round(0),
+            activated: LeaderRound(0),
+            fallback_from: LeaderRound(0),
+            relay_run,
+        };
+        Change::Restored { state: state.into(), excluded: [].into() }
     }
 
     fn moves() -> Vec<AssignmentDelta> {
@@ -376,18 +392,21 @@ mod tests {
         for delta in moves() {
             assert_eq!(view.apply(&delta), DeltaStatus::Taken);
         }
-        assert_eq!((view.assignment(A), view.head()), (None, LeaderRound(66)));
+        assert_eq!((view.assignment(A), view.head(), view.waiting()), (None, LeaderRound(66), 9));
 
         view.advance_to(Round(61));
+        assert_eq!(view.waiting(), 5, "from 62 on");
         let home = Assignment { validator: V0, anchor: Round(0), moved: false };
         assert_eq!(view.assignment(A), Some(home));
         assert_eq!((view.capacity(V0), view.capacity(V1)), (None, Some(5)));
         assert_eq!((view.latency(A, V0), view.latency(A, V1)), (None, Some(9)));
+        let near = LatencyEntry { validator: V1, latency_us: 9 };
+        assert_eq!(view.placement(A).map(|placement| placement.latencies()), Some(&[near][..]));
         assert!(!view.has_live_evidence(A));
         assert!(view.is_complete_to(Round(65)) && !view.is_complete_to(Round(66)));
 
         view.advance_to(Round(63));
-        assert!(view.has_live_evidence(A));
+        assert!(view.has_live_evidence(A) && view.placement(A).is_some_and(|placement| placement.has_live_evidence()));
         view.advance_to(Round(64));
         let moved = Assignment { validator: V1, anchor: Round(60), moved: true };
         assert_eq!(view.assignment(A), Some(moved));
@@ -429,5 +448,31 @@ mod tests {
         }
         assert!(view.excluded(A, V1) && !view.excluded(A, V0));
         assert!(!view.excluded(other, V1) && !view.excluded(AccountId(99), V1));
+    }
+
+    /// A restored state brings runs of relayed requests along, and an account without one has none.
+    #[test]
+    fn runs_are_restored_where_there_is_one() {
+        let restored = |account, relay_run| (2, restored(account, relay_run));
+        let mut view = CommittedView::new(2, LOOKUP);
+        view.advance_to(Round(9));
+        for delta in stream(vec![restored(A, 0), restored(AccountId(8), 1), restored(AccountId(9), 3)]) {
+            assert_eq!(view.apply(&delta), DeltaStatus::Taken);
+        }
+        let runs: Vec<_> = view.relay_runs().collect();
+        assert_eq!(runs, [(AccountId(8), 1), (AccountId(9), 3)]);
+        let places = [A, AccountId(8), AccountId(9)].map(|a| view.placement(a).map(|placement| placement.place()));
+        assert_eq!(places, [Some(0), Some(1), Some(2)]);
+    }
+
+    /// A view that begins with a restored state says nothing of the time before it.
+    #[test]
+    fn a_view_is_complete_from_its_first_round_on() {
+        let mut view = CommittedView::new(2, LOOKUP);
+        for delta in stream(vec![(7, Change::SubDag), (7, restored(A, 0)), (9, Change::SubDag)]) {
+            assert_eq!(view.apply(&delta), DeltaStatus::Taken);
+        }
+        assert_eq!(view.first_round(), Round(7));
+        assert_eq!([6, 7, 8, 9].map(|round| view.is_complete_to(Round(round))), [false, true, true, false]);
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::baseline::{from_history, scaled, step};
 use super::record::TrackRecord;
 use super::signals::{SelfMeasured, Skip, WindowSignals};
-use crate::id::Round;
+use crate::id::{Epoch, Round};
 use crate::params::{Params, QueueBaseline, Throughput};
 
 /// An earlier evaluation.
@@ -43,6 +43,8 @@ impl PastEvaluation {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Remembered {
+    /// The epoch of the evaluations.
+    pub epoch: Epoch,
     /// Up to [`EvaluationMemory::MAX_HISTORY`] evaluations, oldest first.
     pub history: Vec<PastEvaluation>,
     /// By validator; empty before the first evaluation.
@@ -52,9 +54,23 @@ pub struct Remembered {
 impl Remembered {
     /// What a host stored.
     #[must_use]
-    pub const fn new(history: Vec<PastEvaluation>, records: Vec<TrackRecord>) -> Self {
-        Self { history, records }
+    pub const fn new(epoch: Epoch, history: Vec<PastEvaluation>, records: Vec<TrackRecord>) -> Self {
+        Self { epoch, history, records }
     }
+}
+
+/// Why nothing was remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RememberError {
+    /// Another epoch's evaluations: its capacities, its members and its baselines are not these.
+    #[error("what is remembered is of epoch {remembered}, expected epoch {expected}")]
+    OtherEpoch {
+        /// The epoch of what was stored.
+        remembered: Epoch,
+        /// The epoch of this memory.
+        expected: Epoch,
+    },
 }
 
 /// Baselines, history and track records of one epoch; a new epoch begins with a new memory.
@@ -64,6 +80,7 @@ impl Remembered {
 /// That costs matching decisions, never safety.
 #[derive(Clone, Debug)]
 pub struct EvaluationMemory {
+    epoch: Epoch,
     ema_weight: (u32, u32),
     queue_baseline: QueueBaseline,
     throughput: Throughput,
@@ -81,9 +98,10 @@ impl EvaluationMemory {
 
     /// No evaluations yet.
     #[must_use]
-    pub const fn new(params: &Params) -> Self {
+    pub const fn new(epoch: Epoch, params: &Params) -> Self {
         let raw = params.get();
         Self {
+            epoch,
             ema_weight: raw.ema_weight,
             queue_baseline: raw.queue_baseline,
             throughput: raw.throughput,
@@ -126,17 +144,24 @@ impl EvaluationMemory {
     /// after a restart.
     #[must_use]
     pub fn remembered(&self) -> Remembered {
-        Remembered { history: self.history.iter().cloned().collect(), records: self.records.clone() }
+        Remembered { epoch: self.epoch, history: self.history.iter().cloned().collect(), records: self.records.clone() }
     }
 
     /// After a restart in the same epoch: the evaluations stored last. Of the history the newest
     /// [`MAX_HISTORY`](Self::MAX_HISTORY) are taken.
-    pub fn remember(&mut self, remembered: Remembered) {
-        let Remembered { history, records } = remembered;
+    ///
+    /// # Errors
+    /// They are of another epoch; then the memory is as it was.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        let Remembered { epoch, history, records } = remembered;
+        if epoch != self.epoch {
+            return Err(RememberError::OtherEpoch { remembered: epoch, expected: self.epoch });
+        }
         let old = history.len().saturating_sub(Self::MAX_HISTORY);
         self.history = history.into_iter().skip(old).collect();
         self.records = records;
         self.averages.clear();
+        Ok(())
     }
 
     /// Δt_eval for an evaluation of `anchor` whose window closed at `closed_at_us` and took `window_us`.
@@ -188,6 +213,8 @@ mod tests {
     use crate::signal::ValidatorSignals;
     use alloc::vec;
 
+    const EPOCH: Epoch = Epoch(7);
+
     fn signals(memory: &EvaluationMemory, anchor: u64, delay_us: u64) -> WindowSignals {
         let validator = ValidatorSignals {
             queue_delay_us: SelfMeasured(delay_us),
@@ -205,7 +232,7 @@ mod tests {
     /// W̃ starts at the first W̄ and moves by three tenths of the distance, floored toward −∞ both ways, in 1/1024 µs.
     #[test]
     fn the_baseline_recursion() {
-        let mut memory = EvaluationMemory::new(&Params::new(RawParams::paper()).unwrap());
+        let mut memory = EvaluationMemory::new(EPOCH, &Params::new(RawParams::paper()).unwrap());
         let mut baselines = Vec::new();
         for (i, delay) in [100, 101, 0, 5].into_iter().enumerate() {
             let signals = signals(&memory, 60 * (i as u64 + 1), delay);
@@ -228,7 +255,7 @@ mod tests {
     #[test]
     fn baselines() {
         let series = |baseline| {
-            let mut memory = EvaluationMemory::new(&params(baseline));
+            let mut memory = EvaluationMemory::new(EPOCH, &params(baseline));
             let found = [100, 101, 0, 5, 7, 7, 7, 7, 7, 7, 1000].into_iter().zip(1..).map(|(delay, i)| {
                 let signals = signals(&memory, 60 * i, delay);
                 memory.record(&signals);
@@ -245,18 +272,18 @@ mod tests {
         assert_ne!(recent[9..], average[9..], "from 101, not from 100");
 
         // What a host stored gives a restarted validator the same recent average; the paper's begins anew.
-        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::RecentAverage));
-        restarted.remember(memory.remembered());
+        let mut restarted = EvaluationMemory::new(EPOCH, &params(QueueBaseline::RecentAverage));
+        restarted.remember(memory.remembered()).unwrap();
         assert_eq!(restarted.baseline(0, 3), memory.baseline(0, 3));
-        let mut paper = EvaluationMemory::new(&params(QueueBaseline::Average));
-        paper.remember(memory.remembered());
+        let mut paper = EvaluationMemory::new(EPOCH, &params(QueueBaseline::Average));
+        paper.remember(memory.remembered()).unwrap();
         assert_eq!(paper.baseline(0, 3), 3 * 1024);
     }
 
     /// All that is remembered comes back, the newest eight evaluations of it, and the evaluation goes on from there.
     #[test]
     fn memory_survives_a_restart() {
-        let mut memory = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        let mut memory = EvaluationMemory::new(EPOCH, &params(QueueBaseline::Previous));
         for i in 1..=3 {
             let mut signals = signals(&memory, 60 * i, 400_000);
             signals.validators[0].record = memory.track_record(0);
@@ -264,22 +291,36 @@ mod tests {
             memory.record(&signals);
         }
         assert_eq!(memory.track_record(0), TrackRecord::new(43, Some(43), Some(42)));
-        let mut restarted = EvaluationMemory::new(&params(QueueBaseline::Previous));
+        let mut restarted = EvaluationMemory::new(EPOCH, &params(QueueBaseline::Previous));
         assert_eq!(restarted.track_record(0), TrackRecord::default(), "a new epoch, or nothing stored");
-        restarted.remember(memory.remembered());
+        restarted.remember(memory.remembered()).unwrap();
         assert_eq!(restarted.remembered(), memory.remembered());
         assert_eq!(restarted.evaluation_us(Round(240), 2400, 7), Ok(600));
         let mut long = memory.remembered();
         long.history = (0..20).map(|at| PastEvaluation::new(Round(at), at, Box::new([]), Box::new([]))).collect();
-        restarted.remember(long);
+        restarted.remember(long).unwrap();
         assert_eq!(restarted.history().map(|past| past.anchor.0).collect::<Vec<_>>(), [12, 13, 14, 15, 16, 17, 18, 19]);
+    }
+
+    /// What another epoch left behind is refused, whichever of the two is later, and changes nothing.
+    #[test]
+    fn another_epoch_is_refused() {
+        let mut memory = EvaluationMemory::new(EPOCH, &params(QueueBaseline::Previous));
+        memory.record(&signals(&memory, 60, 5));
+        let before = memory.remembered();
+        for epoch in [Epoch(6), Epoch(8)] {
+            let other = Remembered::new(epoch, Vec::new(), Vec::new());
+            let refused = RememberError::OtherEpoch { remembered: epoch, expected: EPOCH };
+            assert_eq!(memory.remember(other), Err(refused));
+            assert_eq!(memory.remembered(), before);
+        }
     }
 
     /// A record is of all that a validator carries: the larger of what is certified and, in `recommended`, validated.
     #[test]
     fn records_are_of_all_that_is_carried() {
         for (certified_utps, counted, carried_utps) in [(90, 35, 90), (35, 90, 90)] {
-            let mut memory = EvaluationMemory::new(&Params::new(RawParams::recommended()).unwrap());
+            let mut memory = EvaluationMemory::new(EPOCH, &Params::new(RawParams::recommended()).unwrap());
             let mut signals = signals(&memory, 60, 400_000);
             // Transactions over 10⁶ seconds are µtx/s.
             signals.window_us = 1_000_000_000_000;
@@ -293,7 +334,7 @@ mod tests {
     /// Δt_eval is measured from the previous evaluation, needs a new anchor, and must be positive.
     #[test]
     fn evaluation_time() {
-        let mut memory = EvaluationMemory::new(&Params::new(RawParams::paper()).unwrap());
+        let mut memory = EvaluationMemory::new(EPOCH, &Params::new(RawParams::paper()).unwrap());
         assert_eq!(memory.evaluation_us(Round(60), 600, 7), Ok(7), "the first time, the window's");
         memory.record(&signals(&memory, 60, 0));
         assert_eq!(memory.evaluation_us(Round(180), 1_800, 7), Ok(1_200), "also across a missed anchor");
@@ -312,7 +353,7 @@ mod tests {
     /// Eight evaluations are kept; recording an old anchor again changes nothing.
     #[test]
     fn history_is_bounded() {
-        let mut memory = EvaluationMemory::new(&Params::new(RawParams::paper()).unwrap());
+        let mut memory = EvaluationMemory::new(EPOCH, &Params::new(RawParams::paper()).unwrap());
         for i in 1..=20 {
             memory.record(&signals(&memory, 60 * i, i));
         }

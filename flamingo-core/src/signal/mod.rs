@@ -28,7 +28,7 @@ mod window;
 
 pub use build::{BatchRefused, CountMismatch, LoadFieldsBuilder, verify_counts};
 pub use fields::{AccountCounts, LoadFields};
-pub use memory::{EvaluationMemory, PastEvaluation, Remembered};
+pub use memory::{EvaluationMemory, PastEvaluation, RememberError, Remembered};
 pub use meter::{BatchLoad, WorkerMeter};
 pub use record::TrackRecord;
 pub use signals::{ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals};

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::backlog::Backlogs;
 use super::fields::LoadFields;
-use super::memory::{EvaluationMemory, Remembered};
+use super::memory::{EvaluationMemory, RememberError, Remembered};
 use super::row::Row;
 use super::signals::{
     ClockDerived, SelfMeasured, SignalSource, Skip, Validated, ValidatorSignals, WindowSignals, throughput_utps,
@@ -121,7 +121,7 @@ impl TrackingWindow {
             sums: committee.members().iter().map(|_| Sums::default()).collect(),
             scratch: Scratch::default(),
             backlogs: Backlogs::default(),
-            memory: EvaluationMemory::new(params),
+            memory: EvaluationMemory::new(committee.epoch(), params),
         }
     }
 
@@ -196,8 +196,11 @@ impl TrackingWindow {
 
     /// After a restart, before the first evaluation: what earlier evaluations left behind, as it was
     /// [`remembered`](EvaluationMemory::remembered).
-    pub fn remember(&mut self, remembered: Remembered) {
-        self.memory.remember(remembered);
+    ///
+    /// # Errors
+    /// It is of another epoch; then nothing changes.
+    pub fn remember(&mut self, remembered: Remembered) -> Result<(), RememberError> {
+        self.memory.remember(remembered)
     }
 
     /// One round forward: the front goes, the window's first round becomes the front, the next round enters.

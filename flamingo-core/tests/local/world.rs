@@ -95,7 +95,8 @@ impl World {
         let params = params(raw, tie);
         let node = |v| {
             let policy = CappedShedding::new(&params, &SEED);
-            let balancer = Balancer::new(v, &committee, &params, policy, KeyedHash::from_digest(&Digest([3; 32])));
+            let balancer =
+                Balancer::new(v, &committee, &params, &SEED, policy, KeyedHash::from_digest(&Digest([3; 32])));
             Node { balancer, queue: VecDeque::new(), bandwidth: 60 }
         };
         let nodes = committee.validators().map(node).collect();

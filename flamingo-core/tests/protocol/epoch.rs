@@ -245,6 +245,18 @@ fn assignments_follow_the_keys() {
     assert_eq!(names, [0], "those who left are gone, the others renamed");
 }
 
+/// Of members that are equally near, the home comes before a lower number.
+#[test]
+fn a_new_assignee_is_at_home_if_that_is_as_near() {
+    let mut world = World::new(4);
+    world.quiet([2]);
+    assert!(world.admit(1012).is_effective());
+    assert!(world.put(0, Object::Latency(&latency(1012, 1, &[(0, 5), (2, 5), (3, 6)]))).is_effective());
+    // v1 leaves; v2 takes its number, and with it what is at home there.
+    let next = hand_over(&mut world, &[0, 2, 3, 9]);
+    assert_eq!(next.assigned(1012), (1, 0));
+}
+
 /// The nearest member wins over the home; a home outside of the committee stops the hand-over.
 #[test]
 fn a_new_assignee_is_near_or_home() {

@@ -1,9 +1,13 @@
 //! Evidence formation, activation and expiry: Flamingo §4.3 (2) and (3), and the corner cases around them.
 
-use flamingo_core::protocol::{AcceptList, Change, Decision, DecisionList, Object, Outcome, Reason};
+use flamingo_core::protocol::{
+    AcceptList, Change, Decision, DecisionList, Guard, MigrationLedger, Object, Outcome, Reason,
+};
 use flamingo_core::{AccountId, Epoch, LeaderRound, Round, ValidatorId};
 
-use crate::world::{EPOCH, World, accepted, activated, counted, ignored, no_op, nothing_accepted, params, tallied};
+use crate::world::{
+    EPOCH, World, accepted, activated, committee, config, counted, ignored, no_op, nothing_accepted, params, tallied,
+};
 
 /// An account at v0, one sub-DAG in.
 fn world(validators: usize) -> World {
@@ -356,4 +360,49 @@ fn expiry_is_in_the_order_of_deadline_and_digest() {
         _ => None,
     });
     assert_eq!(expired.collect::<Vec<_>>(), expected.into_iter().map(|(_, account)| account).collect::<Vec<_>>());
+}
+
+/// A world whose rules lack `guard`, with account 7 at v0.
+fn world_without(guard: Guard) -> World {
+    let mut config = config(committee(&[1; 4]), params(|_| {}));
+    config.rules = config.rules.without(guard);
+    let mut world = World { ledger: MigrationLedger::new(config), next: 0 };
+    world.quiet([2]);
+    assert!(world.admit(7).is_effective());
+    world
+}
+
+/// The second line behind the drop: evidence that an activation should have dropped still moves nothing, whether the
+/// account is elsewhere or back at v_old, and excludes nobody.
+#[test]
+fn overtaken_evidence_moves_and_excludes_nothing_by_itself() {
+    let mut world = world_without(Guard::DropOvertaken);
+    world.quiet([62]);
+    world.vote(3, 60, 7, 0, 2);
+    world.quiet([122]);
+    world.vote(3, 120, 7, 0, 1);
+    assert_eq!(world.accept(1, 120, &[7]), activated(1));
+    assert_eq!(world.live(7), 1, "kept, for the drop is gone");
+    assert_eq!(world.accept(2, 60, &[7]), nothing_accepted(|a| a.no_live_evidence = 1), "the account is at v1");
+    world.quiet([182]);
+    world.vote(3, 180, 7, 1, 0);
+    assert_eq!(world.accept(0, 180, &[7]), activated(1));
+    assert_eq!(world.accept(2, 60, &[7]), nothing_accepted(|a| a.no_live_evidence = 1), "at v0, by a later anchor");
+    assert!(world.header(2, 181).is_effective());
+    world.quiet([184]);
+    assert_eq!(world.begin(186), Outcome::Begun { expired: 1, excluded: 0 });
+    assert_eq!(world.assigned(7), (0, 180));
+}
+
+/// What `RecordedOnce` is for: without it every further vote makes evidence anew, with a later deadline.
+#[test]
+fn without_its_guard_a_statement_is_recorded_again() {
+    let deadline = |world: &World| world.ledger.evidence(AccountId(7)).next().unwrap().1;
+    let mut world = world_without(Guard::RecordedOnce);
+    world.quiet([62]);
+    world.vote(3, 60, 7, 0, 2);
+    let first = deadline(&world);
+    world.quiet([64]);
+    assert_eq!(world.decide(3, 60, &[(7, 0, 2)]), counted(0));
+    assert!(deadline(&world) > first);
 }

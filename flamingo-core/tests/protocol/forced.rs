@@ -3,7 +3,7 @@
 use flamingo_core::policy::NeverMigrate;
 use flamingo_core::protocol::{DeltaStatus, Object, Outcome};
 use flamingo_core::rank::KeyedHash;
-use flamingo_core::{Balancer, Digest, Params, Round, ValidatorId};
+use flamingo_core::{Balancer, Digest, EpochSeed, Params, Round, ValidatorId};
 
 use crate::world::{World, latency, params};
 
@@ -21,8 +21,10 @@ fn run_with_silent(params: Params, rounds: u64, silent: &[u16]) -> (World, u32) 
     let mut world = World::with(&[1; 4], params.clone());
     let committee = world.ledger.committee().clone();
     let lookup = KeyedHash::from_digest(&Digest([3; 32]));
-    let mut balancers: Vec<_> =
-        committee.validators().map(|v| Balancer::new(v, &committee, &params, NeverMigrate, lookup)).collect();
+    let mut balancers: Vec<_> = committee
+        .validators()
+        .map(|v| Balancer::new(v, &committee, &params, &EpochSeed([0; 32]), NeverMigrate, lookup))
+        .collect();
     world.quiet([2]);
     assert!(world.admit(7).is_effective());
     assert!(world.put(0, Object::Latency(&latency(7, 1, &[(0, 1), (1, 9), (2, 5), (3, 7)]))).is_effective());

@@ -138,6 +138,23 @@ fn re_delivered_tails_change_nothing() {
     assert_eq!(world.ledger.last_index(), Some(LogIndex(4)));
 }
 
+/// The first leader round may be 0: it begins once, objects count in it, and a second time is none.
+#[test]
+fn genesis_begins_once() {
+    let mut world = World::new(4);
+    let carrier = Carrier { author: ValidatorId(0), round: Round(0) };
+    world.quiet([0]);
+    assert_eq!(
+        world.ledger.apply(LogIndex(0), carrier, Object::Admission(&admission(7))),
+        Outcome::Admitted { home: ValidatorId(0) }
+    );
+    let digest = world.ledger.digest();
+    assert_eq!(world.begin(0), no_op(Reason::AlreadyBegun { current: LeaderRound(0) }));
+    assert_eq!(world.ledger.digest(), digest);
+    assert_eq!(world.restored().digest(), digest, "a crash after it");
+    world.quiet([1]);
+}
+
 /// Every kind of committed state is in the root digest.
 #[test]
 fn the_digest_sees_every_kind_of_state() {

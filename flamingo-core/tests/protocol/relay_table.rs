@@ -243,6 +243,21 @@ fn collected_copies_are_injected_again() {
     assert_eq!(relay.collected(0), Verdict::Duplicate, "took effect");
 }
 
+/// What is said to be collected is checked as at the door: under another signature it is no copy of ours, and given up.
+#[test]
+fn a_collected_copy_bears_the_clients_signatures() {
+    let (good, forged) = (request(7, 0, 0), SignatureBytes([0; 64]));
+    let unsigned = Request { signature: forged, ..good };
+    for (request, auth) in
+        [(unsigned, relay_auth(&unsigned)), (good, RelayAuth { signature: forged, ..relay_auth(&good) })]
+    {
+        let mut relay = Relay::new(|_| {});
+        assert_eq!(relay.admit(0), Verdict::RelayAccept);
+        assert_eq!(relay.table.collected(&request, &auth), Verdict::BadSignature);
+        assert_eq!(relay.table.pending_copies(), 0);
+    }
+}
+
 /// A batch that never got a certificate: the copy is given up, and the account is not locked out; what was not pending
 /// is not touched, and (6′) stands.
 #[test]

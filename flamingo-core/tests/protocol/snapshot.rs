@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use flamingo_core::protocol::{
-    AdmissionTable, CommittedView, DeltaStatus, MigrationLedger, Object, Outcome, Reason, RelayTable, RestoreError,
+    AccountState, AdmissionTable, CommittedView, DeltaStatus, MigrationLedger, Object, Outcome, Reason, RelayTable,
+    RestoreError,
 };
 use flamingo_core::wire::WireError;
 use flamingo_core::{AccountId, Committee, Digest, Epoch, LeaderRound, Member, ValidatorId};
@@ -280,5 +281,42 @@ fn counters_without_a_next_are_refused() {
         let mut bytes = good.clone();
         bytes[stake..stake + 8].copy_from_slice(&more.to_le_bytes());
         assert!(matches!(restore(&bytes), Err(RestoreError::Wire(WireError::NotCanonical { .. }))), "stake {more}");
+    }
+}
+
+/// A list has one order and nothing twice, and a part names only accounts that there are: another encoding of the same
+/// state is refused before the root is looked at.
+#[test]
+fn what_stands_twice_is_refused() {
+    let world = rich();
+    let config = || config(world.ledger.committee().clone(), world.ledger.params().clone());
+    let restore = |bytes: &[u8]| MigrationLedger::restore(config(), bytes, &Digest([0; 32]), None).map(|_| ());
+    let good = world.ledger.snapshot();
+    // Tag, epoch, committee, leader round and sub-DAGs; accounts; one row of latencies with two entries.
+    let latencies = 20 + 8 + 32 + 8 + 8 + 4 + 5 * AccountState::ENCODED_LEN;
+    let entries = latencies + 4 + 4 + 8 + 8;
+    let exclusions = entries + 4 + 2 * 6;
+    let declines = exclusions + 4 + 6;
+    // One of each; then four validators.
+    let evidence = declines + 4 + 6 + 4 * (1 + 8 + 8);
+    let lists = [
+        (latencies, exclusions - latencies - 4, "order of latencies"),
+        (entries, 6, "order of latency entries"),
+        (exclusions, 6, "exclusions"),
+        (declines, 6, "declines"),
+        (evidence, 40, "order of live evidence"),
+    ];
+    for (at, element, what) in lists {
+        let mut bytes = good.clone();
+        bytes[at] += 1;
+        let first = at + 4;
+        bytes.splice(first..first, good[first..first + element].iter().copied());
+        let refused = RestoreError::Wire(WireError::NotCanonical { what, at: first + element });
+        assert_eq!(restore(&bytes), Err(refused), "{what}");
+    }
+    for at in [latencies, exclusions, declines, evidence].map(|list| list + 4) {
+        let mut bytes = good.clone();
+        bytes[at..at + 4].copy_from_slice(&5u32.to_le_bytes());
+        assert_eq!(restore(&bytes), Err(RestoreError::Dangling { what: "account", at }));
     }
 }

@@ -1,14 +1,19 @@
 //! The choice for any number of workers, any width and any weights.
+//!
+//! Its bounds are those of the crate: m ≤ 256, a transaction of fewer than 2³² keys, weights that sum to at most 2⁶³ (so
+//! no load overflows). A transaction costs its keys and the workers that own some of them; m more if all of those are full
+//! or there are none. The lanes take about a third of that.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::Choice;
+use crate::TxnBatch;
+use crate::place::{Choice, Choose};
 
 /// Loads and vote counters, one per worker, reused from batch to batch.
 #[derive(Debug)]
-pub(super) struct General {
+pub(crate) struct General {
     loads: Vec<u64>,
     /// All zero between transactions.
     votes: Vec<u32>,
@@ -17,18 +22,18 @@ pub(super) struct General {
 }
 
 impl General {
-    pub(super) fn new(workers: u16) -> Self {
+    pub(crate) fn new(workers: u16) -> Self {
         let workers = usize::from(workers);
         Self { loads: vec![0; workers], votes: vec![0; workers], voted: Vec::with_capacity(workers) }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.loads.fill(0);
     }
 
     /// O(|K|), and O(m) more on the fallback path.
     #[inline]
-    pub(super) fn choose(&mut self, keys: &[u32], weight: u64, owners: &[u8], cap: u64) -> Choice {
+    pub(crate) fn choose(&mut self, keys: &[u32], weight: u64, owners: &[u8], cap: u64) -> Choice {
         let Self { loads, votes, voted } = self;
         // A3 L2-7
         for &key in keys {
@@ -53,6 +58,27 @@ impl General {
         }
         loads[usize::from(worker)] += weight; // A3 L14
         choice
+    }
+}
+
+/// The general form at work on one batch.
+pub(super) struct Weighted<'a> {
+    general: &'a mut General,
+    batch: &'a TxnBatch,
+    cap: u64,
+}
+
+impl<'a> Weighted<'a> {
+    pub(super) fn new(general: &'a mut General, batch: &'a TxnBatch, cap: u64) -> Self {
+        general.begin();
+        Self { general, batch, cap }
+    }
+}
+
+impl Choose for Weighted<'_> {
+    #[inline(always)]
+    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice {
+        self.general.choose(ids, self.batch.weight(txn), owners, self.cap)
     }
 }
 

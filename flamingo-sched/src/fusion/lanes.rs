@@ -4,8 +4,8 @@
 //! integers, and the winner's id and votes can be read off it. Eight equal steps without a branch: the compiler turns
 //! them into vector instructions where there are any.
 
-use super::Choice;
 use crate::TxnBatch;
+use crate::place::{Choice, Choose};
 
 const LANES: usize = 8;
 /// Bits of a rank: votes above, 20 bits of spare load, 3 bits of 7 − id.
@@ -13,7 +13,7 @@ const VOTES_SHIFT: u32 = 23;
 const LOAD_SHIFT: u32 = 3;
 /// The largest load a rank can hold, and the longest batch.
 const MAX_LOAD: i32 = (1 << (VOTES_SHIFT - LOAD_SHIFT)) - 1;
-/// The most keys a lane can count.
+/// The most keys of a transaction that a lane can count.
 const MAX_KEYS: usize = u8::MAX as usize;
 
 /// The state of one batch.
@@ -26,13 +26,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// `None` if the batch does not fit: more than 8 workers, a transaction of more than 255 keys, weights, or 2²⁰
-    /// transactions and more.
+    /// `None` if the batch does not fit: more than 8 workers, weights, or 2²⁰ transactions and more.
     pub(super) fn new(batch: &TxnBatch, workers: u16, cap: u64) -> Option<Self> {
-        let fits = usize::from(workers) <= LANES
-            && batch.widest() <= MAX_KEYS
-            && batch.len() <= MAX_LOAD as usize
-            && !batch.is_weighted();
+        let fits = usize::from(workers) <= LANES && batch.len() <= MAX_LOAD as usize && !batch.is_weighted();
         fits.then(|| {
             let spare = core::array::from_fn(|lane| {
                 let occupied = lane < usize::from(workers);
@@ -43,9 +39,16 @@ impl Lanes {
             Self { spare, room: (MAX_LOAD - cap + 1) << LOAD_SHIFT }
         })
     }
+}
 
+impl Choose for Lanes {
     #[inline(always)]
-    pub(super) fn choose(&mut self, keys: &[u32], owners: &[u8]) -> Choice {
+    fn choose(&mut self, _: usize, keys: &[u32], owners: &[u8]) -> Choice {
+        if keys.len() > MAX_KEYS {
+            let (choice, spare) = choose_wide(keys, owners, self.spare, self.room);
+            self.spare = spare;
+            return choice;
+        }
         // A3 L2-7
         let mut votes = 0u64;
         for &key in keys {
@@ -66,6 +69,22 @@ impl Lanes {
         }
         Choice { worker: worker as u8, votes: (best >> VOTES_SHIFT) as u32 }
     }
+}
+
+/// The same for a transaction of more keys than a lane counts: one such must not make the whole batch slow. The state
+/// comes and goes by value, so that it may stay in registers otherwise.
+#[cold]
+#[inline(never)]
+fn choose_wide(keys: &[u32], owners: &[u8], mut spare: [i32; LANES], room: i32) -> (Choice, [i32; LANES]) {
+    let mut votes = [0u32; LANES];
+    for &key in keys {
+        votes[usize::from(owners[key as usize])] += 1;
+    }
+    // A lane's spare load orders the rest of the rank: less load first, then the lower id.
+    let open = (0..LANES).filter(|&lane| spare[lane] >= room);
+    let lane = open.max_by_key(|&lane| (votes[lane], spare[lane])).unwrap_or(0);
+    spare[lane] -= 1 << LOAD_SHIFT;
+    (Choice { worker: lane as u8, votes: votes[lane] }, spare)
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@
 //! `docs/algorithms-sched.md`.
 //!
 //! **Variant.** The three paths of the paper are evaluated as one argmax over the workers below capacity (the
-//! one-argmax lemma), in two forms with equal results: eight 8-bit lanes of one word for m ≤ 8, a general form else.
+//! one-argmax lemma), in two forms with equal results: eight 8-bit lanes of one word for m ≤ 8, a general form for m ≤ 256 and for weights.
 //!
 //! **Deviations.** ε is a fraction and defaults to 1/10 (the paper gives none). Reads and writes vote equally, a key
 //! once. Capacity may count weights instead of transactions.
@@ -19,18 +19,20 @@
 
 use alloc::vec::Vec;
 
-use crate::ownership::{Ownership, SnapshotError};
-use crate::place::{Choice, Moves, place_all};
+use crate::ownership::{HistoryError, Ownership, SnapshotError};
+use crate::place::{Moves, place_by};
 use crate::ratio::capacity;
 use crate::{
     BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
 };
 
-mod general;
+pub(crate) mod general;
 mod lanes;
+mod replay;
 
-use general::General;
+use general::{General, Weighted};
 use lanes::Lanes;
+pub use replay::ReplayError;
 
 /// Why a scheduler could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +48,8 @@ pub enum RestoreError {
 
 /// Algorithm 3: load-aware, locality-aware, order-preserving placement with data fusion. See the module's head.
 ///
-/// Per batch: O(Σ|K|) for m ≤ 8, O(Σ|K| + m · fallbacks) else. Memory: one byte per key id up to the largest met.
+/// Per batch: O(Σ|K|) for m ≤ 8, O(Σ|K| + m · fallbacks) else. Memory: as [`Table`](crate::Table) says; by default one
+/// byte per key id up to the largest met.
 #[derive(Debug)]
 pub struct Fusion {
     ownership: Ownership,
@@ -63,13 +66,16 @@ impl Fusion {
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         let general = General::new(config.workers);
-        Ok(Self { eps: config.eps, remap: config.remap, ownership: Ownership::new(config), general })
+        Ok(Self { eps: config.eps, remap: config.remap, ownership: Ownership::with_table(config), general })
     }
 
     /// Appends the ownership and the number of batches in canonical bytes: equal histories give equal bytes, and a key
     /// that is back at its home leaves no trace. The base partition is not part of them.
     ///
-    /// Cost: one look at every id met so far; not for every batch.
+    /// If the table has a bound, the bytes also say in which order keys would be evicted. Else they are the same for either
+    /// table, dense or sparse, and can be restored into the other. The log of assignments is not part of them.
+    ///
+    /// Cost: one look at every id met so far, or at every slot; not for every batch.
     pub fn snapshot(&self, out: &mut Vec<u8>) {
         self.ownership.encode(out);
     }
@@ -86,6 +92,26 @@ impl Fusion {
         let mut fusion = Self::new(config)?;
         fusion.ownership.decode(bytes)?;
         Ok(fusion)
+    }
+
+    /// The owner of `key` just before transaction `txn` of batch number `batch`, counted from 0 (from the snapshot's count
+    /// after a restore): the paper's intermediate ownership. `txn` may be the batch's length: the owner after the batch.
+    /// Batch [`batches`](ExecScheduler::batches) at transaction 0 is the present.
+    ///
+    /// The answer comes from the log of assignments that [`Config::history`] asks for; the oldest batches are forgotten
+    /// so that it stays within its bound. A scheduler without a log knows the present only. Unlike
+    /// [`Plan::owner_at`], this needs neither batches nor plans. Cost: the entries of the log from `batch` on.
+    ///
+    /// # Errors
+    /// [`HistoryError`]: the batch is still to come, or forgotten, or shorter.
+    pub fn owner_at(&self, batch: u64, txn: usize, key: u32) -> Result<u16, HistoryError> {
+        self.ownership.owner_at(batch, txn, key)
+    }
+
+    /// The number of keys away from home. Cost: one look at every id met, if the table is dense.
+    #[must_use]
+    pub fn away(&self) -> usize {
+        self.ownership.away()
     }
 
     /// ε as configured.
@@ -108,17 +134,14 @@ impl ExecScheduler for Fusion {
         let workers = self.workers();
         let cap = capacity(batch.total_weight(), workers, self.eps); // A3 L1
         let frame = (workers, cap, Moves::ToMaster(self.remap));
-        let owners = self.ownership.admit(batch)?;
-        Ok(match Lanes::new(batch, workers, cap) {
-            Some(mut lanes) => place_all(batch, owners, frame, plan, |_, keys, owners| lanes.choose(keys, owners)),
-            None => {
-                let general = &mut self.general;
-                general.begin();
-                place_all(batch, owners, frame, plan, |txn, keys, owners| {
-                    general.choose(keys, batch.weight(txn), owners, cap)
-                })
-            }
-        })
+        self.ownership.admit_keys(batch, self.remap)?;
+        let (ids, owners) = self.ownership.ids(batch);
+        let stats = match Lanes::new(batch, workers, cap) {
+            Some(lanes) => place_by(batch, ids, owners, frame, plan, lanes),
+            None => place_by(batch, ids, owners, frame, plan, Weighted::new(&mut self.general, batch, cap)),
+        };
+        self.ownership.settle(batch, self.remap, plan);
+        Ok(stats)
     }
 
     fn owner(&self, key: u32) -> u16 {
@@ -135,6 +158,7 @@ impl OrderPreserving for Fusion {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::Choose;
     use proptest::prelude::*;
 
     proptest! {
@@ -155,7 +179,7 @@ mod tests {
             general.begin();
             let mut lanes = Lanes::new(&batch, workers, cap).unwrap();
             for (keys, ..) in batch.rows() {
-                let one = lanes.choose(keys, &owners);
+                let one = lanes.choose(0, keys, &owners);
                 let two = general.choose(keys, 1, &owners, cap);
                 prop_assert_eq!((one.worker, one.votes), (two.worker, two.votes));
                 if let Some(&key) = keys.first() {
@@ -165,7 +189,29 @@ mod tests {
         }
     }
 
-    /// What does not fit eight 8-bit lanes is left to the general form; what just fits is not.
+    /// A transaction of more keys than a lane counts is decided as by the general form, among narrow ones and up to the
+    /// last free place.
+    #[test]
+    fn wide_transactions_fit_among_narrow_ones() {
+        let mut batch = TxnBatch::new();
+        for txn in 0..60u32 {
+            let width = [2, 255, 256, 1000][txn as usize % 4];
+            batch.push(&(txn..txn + width).collect::<Vec<_>>(), &[]);
+        }
+        for cap in [12, 13, 60] {
+            let owners: Vec<u8> = (0..2000u32).map(|key| (key * key / 7 % 5) as u8).collect();
+            let mut general = General::new(5);
+            general.begin();
+            let mut lanes = Lanes::new(&batch, 5, cap).unwrap();
+            for (keys, ..) in batch.rows() {
+                let one = lanes.choose(0, keys, &owners);
+                let two = general.choose(keys, 1, &owners, cap);
+                assert_eq!((one.worker, one.votes), (two.worker, two.votes));
+            }
+        }
+    }
+
+    /// What does not fit the lanes is left to the general form; what just fits is not.
     #[test]
     fn the_lanes_have_exact_bounds() {
         let with = |keys: u32| {
@@ -173,15 +219,16 @@ mod tests {
             batch.push(&(0..keys).collect::<Vec<_>>(), &[]);
             batch
         };
-        assert!(Lanes::new(&with(255), 8, 1).is_some());
-        assert!(Lanes::new(&with(256), 8, 1).is_none());
+        assert!(Lanes::new(&with(1), 8, 1).is_some());
         assert!(Lanes::new(&with(1), 9, 1).is_none());
         let mut weighted = with(1);
         assert_eq!(weighted.push_weighted(&[], &[], 2), Ok(1));
         assert!(Lanes::new(&weighted, 8, 1).is_none());
 
         // 255 votes on the last lane, the largest count and the smallest id bits.
-        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(with(255).keys(0), &[7; 255]);
+        let choice = Lanes::new(&with(255), 8, 1).unwrap().choose(0, with(255).keys(0), &[7; 255]);
         assert_eq!((choice.worker, choice.votes), (7, 255));
+        let choice = Lanes::new(&with(256), 8, 1).unwrap().choose(0, with(256).keys(0), &[7; 256]);
+        assert_eq!((choice.worker, choice.votes), (7, 256));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::place::Moves;
 use crate::plan::{Fetch, Path, Plan, Serve};
-use crate::{Producer, TxnBatch};
+use crate::{BatchStats, MAX_WORKERS, Producer, TxnBatch};
 
 const NO_FETCH: Fetch = Fetch { key: 0, from: 0, producer: Producer::Base };
 const NO_SERVE: Serve = Serve { after: Producer::Base, key: 0, to: 0, txn: 0 };
@@ -20,27 +20,77 @@ impl Plan {
             self.fetches.resize(batch.total_keys() + 1, NO_FETCH);
         }
         self.write_backs.clear();
+        if self.has_rows() && moves == Moves::Nothing {
+            self.write_backs.reserve(batch.total_keys());
+        }
         self.write_back_ends.clear();
+        self.evictions.clear();
+        self.clear_shared();
         self.loads.clear();
         self.loads.resize(usize::from(workers), 0);
         self.cap = cap;
         self.moves = moves;
     }
 
-    /// Derives the loads, the run lists and the serve rows.
-    pub(crate) fn finish(&mut self, batch: &TxnBatch) {
-        self.list_runs(batch);
-        self.deal_serves();
+    /// Derives everything that follows from masters, votes and fetch rows.
+    pub(crate) fn finish(&mut self, batch: &TxnBatch) -> BatchStats {
+        let mut stats = self.name_paths(batch);
+        self.sum_loads(batch);
+        self.run_ends.clear();
+        self.serve_ends.clear();
+        if self.has_rows() {
+            self.list_runs();
+            self.deal_serves();
+        }
+        self.remote_reads = stats.remote_reads;
+        stats.cap = self.cap;
+        stats.max_load = self.loads.iter().copied().max().unwrap_or(0);
+        stats
+    }
+
+    /// The path of each transaction, which follows from its votes and its number of keys.
+    fn name_paths(&mut self, batch: &TxnBatch) -> BatchStats {
+        let (mut affinity, mut fallback, mut at_hand) = (0, 0, 0);
+        for ((path, &votes), keys) in self.paths.iter_mut().zip(&self.votes).zip(batch.widths()) {
+            *path = Path::of(votes, keys);
+            // Sums instead of a match: which path it is, no branch predictor knows.
+            affinity += u32::from(*path == Path::Affinity);
+            fallback += u32::from(*path == Path::Fallback);
+            at_hand += u64::from(votes);
+        }
+        let fast = batch.len() as u32 - affinity - fallback;
+        let remote_reads = batch.total_keys() as u64 - at_hand;
+        BatchStats { fast, affinity, fallback, remote_reads, ..BatchStats::default() }
+    }
+
+    fn sum_loads(&mut self, batch: &TxnBatch) {
+        if batch.is_weighted() {
+            for (txn, &master) in self.masters.iter().enumerate() {
+                self.loads[usize::from(master)] += batch.weight(txn);
+            }
+            return;
+        }
+        // Two counters per worker: neighbours often have one master, and would wait for each other's sum.
+        let mut counts = [[0u32; MAX_WORKERS as usize]; 2];
+        let pairs = self.masters.chunks_exact(2);
+        for &master in pairs.remainder() {
+            counts[0][usize::from(master)] += 1;
+        }
+        for pair in pairs {
+            counts[0][usize::from(pair[0])] += 1;
+            counts[1][usize::from(pair[1])] += 1;
+        }
+        for ((load, &even), &odd) in self.loads.iter_mut().zip(&counts[0]).zip(&counts[1]) {
+            *load = u64::from(even) + u64::from(odd);
+        }
     }
 
     pub(crate) fn fetched(&self) -> usize {
         self.fetch_ends.last().copied().unwrap_or(0)
     }
 
-    fn list_runs(&mut self, batch: &TxnBatch) {
-        let workers = self.loads.len();
-        self.run_ends.clear();
-        self.run_ends.resize(workers, 0);
+    fn list_runs(&mut self) {
+        self.run_ends.resize(self.loads.len(), 0);
         for &master in &self.masters {
             self.run_ends[usize::from(master)] += 1;
         }
@@ -51,16 +101,12 @@ impl Plan {
             self.runs[*next] = txn;
             *next += 1;
         }
-        for (txn, &master) in self.masters.iter().enumerate() {
-            self.loads[usize::from(master)] += batch.weight(txn);
-        }
     }
 
     /// Turns fetch rows into serve rows: two stable counting sorts, first by version, then by sender. Linear in rows,
     /// transactions and workers.
     fn deal_serves(&mut self) {
         let fetched = self.fetched();
-        self.serve_ends.clear();
         self.serve_ends.resize(self.loads.len(), 0);
         self.counts.clear();
         self.counts.resize(self.masters.len() + 1, 0);
@@ -70,9 +116,10 @@ impl Plan {
         }
         counts_to_starts(&mut self.counts);
         counts_to_starts(&mut self.serve_ends);
-        if self.serves.len() < fetched {
-            self.by_version.resize(fetched, (0, NO_SERVE));
-            self.serves.resize(fetched, NO_SERVE);
+        // As much room as for fetches: how many of them a batch needs varies, its keys bound them.
+        if self.serves.len() < self.fetches.len() {
+            self.by_version.resize(self.fetches.len(), (0, NO_SERVE));
+            self.serves.resize(self.fetches.len(), NO_SERVE);
         }
         let mut start = 0;
         for ((txn, &end), &master) in (0u32..).zip(&self.fetch_ends).zip(&self.masters) {
@@ -87,6 +134,18 @@ impl Plan {
             let next = &mut self.serve_ends[usize::from(from)];
             self.serves[*next] = serve;
             *next += 1;
+        }
+    }
+}
+
+impl Path {
+    const fn of(votes: u32, keys: usize) -> Self {
+        if votes == 0 {
+            Self::Fallback
+        } else if votes as usize == keys {
+            Self::Fast
+        } else {
+            Self::Affinity
         }
     }
 }

@@ -8,6 +8,10 @@ use crate::{Producer, Remap, TxnBatch};
 
 mod build;
 mod encode;
+mod shared;
+
+pub use shared::CoMaster;
+use shared::Shared;
 
 /// Where every transaction of a batch runs, why, and which values must travel for it.
 ///
@@ -21,7 +25,14 @@ mod encode;
 ///    that version, it pushes the value to worker `to` for transaction `txn`. Nobody sends a request.
 /// 4. The master keeps what it wrote (data fusion), or, where the scheduler leaves ownership at home, sends each row
 ///    of [`write_backs(i)`](Self::write_backs). A home applies what comes back for transaction `j` after its own
-///    transactions before `j`, so that none of those reads the future.
+///    transactions before `j`, so that none of those reads the future. A transaction with
+///    [`co_masters`](Self::co_masters) is run by all of them and the master, each with the rows of
+///    [`fetches_at`](Self::fetches_at), and each keeps what it owns of the writes.
+/// 5. After the batch, and before anything of the next one, the worker `from` of each of
+///    [`evictions`](Self::evictions) hands the key to the worker `to`.
+///
+/// Indices are those of the batch, and the order is the committed one, unless the plan has an
+/// [`order`](Self::order) of its own.
 ///
 /// A plan is a set of buffers: hand the same one to every call. Two plans are equal when their contents are.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +46,7 @@ pub struct Plan {
     pub(crate) fetch_ends: Vec<usize>,
     pub(crate) write_backs: Vec<WriteBack>,
     pub(crate) write_back_ends: Vec<usize>,
+    pub(crate) evictions: Vec<Eviction>,
     pub(crate) remote_reads: u64,
     moves: Moves,
     cap: u64,
@@ -46,6 +58,9 @@ pub struct Plan {
     /// `serves` in the order of their versions, before they are dealt to the workers.
     by_version: Vec<(u16, Serve)>,
     counts: Vec<usize>,
+    shared: Shared,
+    /// Empty if it is the committed order.
+    pub(crate) order: Vec<u32>,
 }
 
 /// Which rule of Algorithm 3 placed a transaction. All three are one rule (see `docs/algorithms-sched.md`); the names
@@ -99,6 +114,19 @@ pub struct WriteBack {
     pub to: u16,
 }
 
+/// A key that a bound on the ownership table sends back to its home after a batch
+/// ([`Table::Bounded`](crate::Table::Bounded)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Eviction {
+    /// The key.
+    pub key: u32,
+    /// The worker that owns it, and sends it.
+    pub from: u16,
+    /// Its home.
+    pub to: u16,
+}
+
 impl Plan {
     /// An empty plan.
     #[must_use]
@@ -106,9 +134,11 @@ impl Plan {
         Self::default()
     }
 
-    /// An empty plan that will hold placements and loads only: [`fetches`](Self::fetches), [`serves`](Self::serves)
-    /// and [`write_backs`](Self::write_backs) stay empty, [`remote_reads`](Self::remote_reads) is still counted.
-    /// Placement alone costs about half; enough to measure or to compare schedulers.
+    /// An empty plan that will hold assignments only: master, path and votes of each transaction, the loads, and the
+    /// count of [`remote_reads`](Self::remote_reads). [`fetches`](Self::fetches), [`serves`](Self::serves),
+    /// [`write_backs`](Self::write_backs) and [`run_list`](Self::run_list) stay empty.
+    ///
+    /// This is all that a dispatcher, a simulator or a comparison of schedulers asks for, at a third of the price.
     #[must_use]
     pub fn without_rows() -> Self {
         Self { without_rows: true, ..Self::default() }
@@ -132,13 +162,19 @@ impl Plan {
         self.masters.is_empty()
     }
 
-    /// The worker that runs transaction `txn`.
+    /// The worker that runs transaction `txn`; the first of them where there are [`co_masters`](Self::co_masters).
     ///
     /// # Panics
     /// If `txn` is not below [`len`](Self::len), or a worker not below m, as do all accessors that take an index.
     #[must_use]
     pub fn master(&self, txn: usize) -> u16 {
         u16::from(self.masters[txn])
+    }
+
+    /// The masters of all transactions: what [`Fusion::replay`](crate::Fusion::replay) takes.
+    #[must_use]
+    pub fn masters(&self) -> &[u8] {
+        &self.masters
     }
 
     /// The rule that chose the master of transaction `txn`.
@@ -156,7 +192,7 @@ impl Plan {
     /// What the master of transaction `txn` fetches, in the order of the transaction's keys.
     #[must_use]
     pub fn fetches(&self, txn: usize) -> &[Fetch] {
-        &self.fetches[row(&self.fetch_ends, txn)]
+        if self.without_rows { &[] } else { &self.fetches[row(&self.fetch_ends, txn)] }
     }
 
     /// What the master of transaction `txn` sends home afterwards. Empty under data fusion.
@@ -165,17 +201,24 @@ impl Plan {
         if self.write_back_ends.is_empty() { &[] } else { &self.write_backs[row(&self.write_back_ends, txn)] }
     }
 
+    /// The keys that go home after the batch, in the order of their last moves. Empty unless the ownership table has a
+    /// bound.
+    #[must_use]
+    pub fn evictions(&self) -> &[Eviction] {
+        &self.evictions
+    }
+
     /// The transactions that `worker` runs, in committed order.
     #[must_use]
     pub fn run_list(&self, worker: u16) -> &[u32] {
-        &self.runs[row(&self.run_ends, usize::from(worker))]
+        if self.without_rows { &[] } else { &self.runs[row(&self.run_ends, usize::from(worker))] }
     }
 
     /// What `worker` pushes to others: by version (the base first, then in the order of the writing transactions), and
     /// for one version by the transactions that wait for it.
     #[must_use]
     pub fn serves(&self, worker: u16) -> &[Serve] {
-        &self.serves[row(&self.serve_ends, usize::from(worker))]
+        if self.without_rows { &[] } else { &self.serves[row(&self.serve_ends, usize::from(worker))] }
     }
 
     /// The load of every worker, in units of weight; its length is m.
@@ -190,7 +233,7 @@ impl Plan {
         self.cap
     }
 
-    /// The number of fetch rows, Σ(|K| − votes).
+    /// The number of fetch rows, Σ(|K| − votes), over all executions.
     #[must_use]
     pub const fn remote_reads(&self) -> u64 {
         self.remote_reads
@@ -203,7 +246,8 @@ impl Plan {
     }
 
     /// The owner of `key` just before transaction `txn`, given its owner before the batch: the last assignment that
-    /// moved the key, else `before`. `txn` may be [`len`](Self::len): the owner after the batch.
+    /// moved the key, else `before`. `txn` may be [`len`](Self::len): the owner after the batch and its
+    /// [`evictions`](Self::evictions).
     ///
     /// This is the paper's reconstruction from base map and assignments, and works for any batch whose plan was kept.
     /// Cost: the keys of the transactions before `txn`.
@@ -212,8 +256,13 @@ impl Plan {
         let moved = |i: &usize| match self.moves {
             Moves::ToMaster(Remap::Writes) => batch.writes(*i).contains(&key),
             Moves::ToMaster(Remap::All) => batch.keys(*i).contains(&key),
-            Moves::Nothing => false,
+            Moves::Nothing | Moves::Shared => false,
         };
+        if txn == self.len() {
+            if let Some(evicted) = self.evictions.iter().find(|evicted| evicted.key == key) {
+                return evicted.to;
+            }
+        }
         (0..txn).rev().find(moved).map_or(before, |i| self.master(i))
     }
 }
@@ -226,6 +275,8 @@ impl PartialEq for Plan {
                 == (&other.masters, &other.paths, &other.votes, &other.loads)
             && (&self.fetch_ends, &self.write_backs, &self.write_back_ends)
                 == (&other.fetch_ends, &other.write_backs, &other.write_back_ends)
+            && self.evictions == other.evictions
+            && (&self.shared, &self.order) == (&other.shared, &other.order)
             && self.fetches[..self.fetched()] == other.fetches[..other.fetched()]
     }
 }

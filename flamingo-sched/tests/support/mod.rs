@@ -13,7 +13,9 @@
 pub mod node;
 
 use flamingo_sched::{
-    Config, ExecScheduler, Fusion, HashPartition, ModuloPartition, RangePartition, Ratio, Remap, StaticHome, TxnBatch,
+    Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent,
+    ModuloPartition, Plan, PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash,
+    Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -26,40 +28,115 @@ pub const KEYS: u32 = 48;
 pub struct Candidate {
     pub name: &'static str,
     pub remap: Remap,
-    /// No worker is loaded above the capacity.
-    pub obeys_capacity: bool,
+    /// What the plan's capacity is above that of Algorithm 3, if no worker is loaded above it.
+    pub slack: Option<u64>,
     /// Masters keep what they write: no write travels back.
     pub fuses: bool,
-    build: fn(Config) -> Box<dyn ExecScheduler>,
+    /// Every transaction is run by one worker.
+    pub one_master: bool,
+    /// Conflicts run in committed order: implements `OrderPreserving`.
+    pub keeps_order: bool,
+    build: fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>,
 }
 
-pub const CANDIDATES: [Candidate; 3] = [
+/// Algorithm 3, which the others are told by their difference from.
+const FUSION: Candidate = Candidate {
+    name: "fusion",
+    remap: Remap::Writes,
+    slack: Some(0),
+    fuses: true,
+    one_master: true,
+    keeps_order: true,
+    build: |config| Ok(Box::new(Fusion::new(config)?)),
+};
+
+pub const CANDIDATES: &[Candidate] = &[
+    FUSION,
+    Candidate { name: "fusion/all", remap: Remap::All, ..FUSION },
+    Candidate { name: "prefix", build: |config| Ok(Box::new(PrefixFusion::new(config, 0)?)), ..FUSION },
     Candidate {
-        name: "fusion",
-        remap: Remap::Writes,
-        obeys_capacity: true,
-        fuses: true,
-        build: |config| Box::new(Fusion::new(config).unwrap()),
+        name: "prefix/all/5",
+        remap: Remap::All,
+        slack: Some(5),
+        build: |config| Ok(Box::new(PrefixFusion::new(config, 5)?)),
+        ..FUSION
     },
     Candidate {
-        name: "fusion/all",
+        name: "earliest-finish",
+        build: |config| Ok(Box::new(EarliestFinish::new(config, Timing::default())?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "earliest-finish/all/cost",
         remap: Remap::All,
-        obeys_capacity: true,
-        fuses: true,
-        build: |config| Box::new(Fusion::new(config).unwrap()),
+        build: |config| Ok(Box::new(EarliestFinish::new(config, slow_links())?)),
+        ..FUSION
+    },
+    Candidate { name: "refined", build: |config| Ok(Box::new(Refined::new(config, Inner::Fusion, 2)?)), ..FUSION },
+    Candidate {
+        name: "refined/all/prefix",
+        remap: Remap::All,
+        slack: Some(1),
+        build: |config| Ok(Box::new(Refined::new(config, Inner::Prefix { slack: 1 }, 3)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-naive",
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::naive(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-incremental",
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "prescient-incremental/all",
+        remap: Remap::All,
+        slack: None,
+        keeps_order: false,
+        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
+        ..FUSION
     },
     Candidate {
         name: "static-home",
-        remap: Remap::Writes,
-        obeys_capacity: false,
+        slack: None,
         fuses: false,
-        build: |config| Box::new(StaticHome::new(config).unwrap()),
+        build: |config| Ok(Box::new(StaticHome::new(config)?)),
+        ..FUSION
     },
+    Candidate {
+        name: "static-txhash",
+        slack: None,
+        fuses: false,
+        build: |config| Ok(Box::new(StaticTxHash::new(config)?)),
+        ..FUSION
+    },
+    Candidate {
+        name: "calvin",
+        slack: None,
+        one_master: false,
+        build: |config| Ok(Box::new(Calvin::new(config)?)),
+        ..FUSION
+    },
+    Candidate { name: "look-present", slack: None, build: |config| Ok(Box::new(LookPresent::new(config)?)), ..FUSION },
 ];
+
+fn slow_links() -> Timing {
+    Timing::new(3, 50).and_then(|timing| timing.cost(2)).and_then(|timing| timing.lambda(0)).unwrap()
+}
 
 impl Candidate {
     pub fn build(&self, shape: Shape) -> Box<dyn ExecScheduler> {
-        (self.build)(shape.config().remap(self.remap))
+        self.try_build(shape.config()).unwrap()
+    }
+
+    pub fn try_build(&self, config: Config) -> Result<Box<dyn ExecScheduler>, ConfigError> {
+        (self.build)(config.remap(self.remap))
     }
 }
 
@@ -101,6 +178,20 @@ pub fn fill(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)]) {
     for (reads, writes) in transactions {
         batch.push(reads, writes);
     }
+}
+
+/// The batch in the order of its plan: itself, unless the plan has an order of its own.
+pub fn as_planned(batch: &TxnBatch, plan: &Plan) -> TxnBatch {
+    let Some(order) = plan.order() else { return batch.clone() };
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..batch.len() as u32), "every transaction has one place");
+    let mut ordered = TxnBatch::new();
+    for &txn in order {
+        let txn = txn as usize;
+        ordered.push_weighted(batch.read_only(txn), batch.writes(txn), batch.weight(txn)).unwrap();
+    }
+    ordered
 }
 
 pub fn shapes() -> impl Strategy<Value = Shape> {

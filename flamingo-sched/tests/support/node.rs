@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use flamingo_sched::workload::SplitMix64;
 use flamingo_sched::{ExecScheduler, Plan, Producer, TxnBatch};
 
-use super::KEYS;
+use super::{KEYS, as_planned};
 
 /// The state that serial execution of the committed order leaves.
 pub type State = BTreeMap<u32, u64>;
@@ -64,10 +64,13 @@ impl Node {
         Self { scheduler, plan: Plan::new(), workers, links: Vec::new(), random: SplitMix64::new(seed) }
     }
 
-    /// Schedules `batch` and replays its plan, workers and links taking steps in a random order.
-    pub fn run(&mut self, batch: &TxnBatch) {
+    /// Schedules `batch` and replays its plan, workers and links taking steps in a random order. Returns the batch in the
+    /// order of the plan.
+    pub fn run(&mut self, batch: &TxnBatch) -> TxnBatch {
         let before: Vec<_> = (0..KEYS).map(|key| self.scheduler.owner(key)).collect();
         let _ = self.scheduler.schedule(batch, &mut self.plan).unwrap();
+        let ordered = as_planned(batch, &self.plan);
+        let batch = &ordered;
         for (w, worker) in (0u16..).zip(&mut self.workers) {
             worker.queue = self.plan.run_list(w).iter().copied().collect();
             worker.served = 0;
@@ -85,6 +88,7 @@ impl Node {
             assert!(idle < 100_000, "the plan deadlocks");
         }
         self.close(batch);
+        ordered
     }
 
     /// The values that the owners hold.
@@ -123,7 +127,7 @@ impl Node {
         self.workers[w].queue.pop_front();
         for (&(key, value), version) in inputs.iter().zip(batch.producers(txn_index)) {
             let fetched = self.workers[w].inbox.remove(&(txn, key)).is_some();
-            let owner = self.plan.owner_at(batch, txn_index + 1, key, before[key as usize]);
+            let owner = self.owner_after(batch, before, txn_index, key);
             if fetched && usize::from(owner) == w && !batch.writes(txn_index).contains(&key) {
                 // A key can come back in the version that left: what waits for that version was served then.
                 if self.workers[w].store.insert(key, (version, value)).is_none_or(|(held, _)| held != version) {
@@ -133,6 +137,10 @@ impl Node {
         }
         for &key in batch.writes(txn_index) {
             let value = execute(txn_index, key, &inputs);
+            let keeps_all = self.plan.co_masters(txn_index).is_empty();
+            if !keeps_all && usize::from(self.scheduler.owner(key)) != w {
+                continue;
+            }
             if let Some(back) = self.plan.write_backs(txn_index).iter().find(|back| back.key == key) {
                 self.links.push(Message::WriteBack { to: back.to, txn, key, value });
             } else {
@@ -143,10 +151,17 @@ impl Node {
         true
     }
 
+    /// The owner of `key` after transaction `txn`, before anything is evicted.
+    fn owner_after(&self, batch: &TxnBatch, before: &[u16], txn: usize, key: u32) -> u16 {
+        let evicted = self.plan.evictions().iter().find(|evicted| txn + 1 == batch.len() && evicted.key == key);
+        let owner = || self.plan.owner_at(batch, txn + 1, key, before[key as usize]);
+        evicted.map_or_else(owner, |evicted| evicted.from)
+    }
+
     /// The values that transaction `txn` reads, from the inbox or from the worker's own copies at the right version.
     fn inputs(&self, batch: &TxnBatch, w: usize, txn: u32) -> Option<Vec<(u32, u64)>> {
         let worker = &self.workers[w];
-        let fetches = self.plan.fetches(txn as usize);
+        let fetches = self.plan.fetches_at(txn as usize, w as u16);
         let input = |(&key, version): (&u32, Producer)| {
             if let Some(fetch) = fetches.iter().find(|fetch| fetch.key == key) {
                 assert_eq!(fetch.producer, version, "a fetch row names the version to read");
@@ -173,6 +188,10 @@ impl Node {
         let mut last = BTreeMap::new();
         for txn in 0..batch.len() {
             last.extend(batch.writes(txn).iter().map(|&key| (key, Producer::Txn(txn as u32))));
+        }
+        for evicted in self.plan.evictions() {
+            let value = self.workers[usize::from(evicted.from)].store.remove(&evicted.key).unwrap();
+            self.workers[usize::from(evicted.to)].store.insert(evicted.key, value);
         }
         for (w, worker) in (0u16..).zip(&mut self.workers) {
             assert!(worker.inbox.is_empty(), "what is pushed is read");

@@ -144,6 +144,7 @@ impl Pick {
 
     /// A pick after comparing these, in the order in which they were drawn; the first [`MOST`](Self::MOST) are kept.
     #[must_use]
+    #[inline]
     pub fn new(winner: u32, considered: &[u32]) -> Self {
         let mut pick = Self { winner, considered: [0; Self::MOST], len: considered.len().min(Self::MOST) as u8 };
         for (to, from) in pick.considered.iter_mut().zip(considered) {

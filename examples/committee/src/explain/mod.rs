@@ -11,8 +11,8 @@
 //!  "anchors": [{"anchor": n,
 //!    "seen": null | {"round": n, "t_s": x, "passed_over": n, "skipped": text|null,
 //!      "assigned_to": n|null, "moved_at_anchor": n|null, "excluded": [n, …], "transactions": n,
-//!      "validator": null | {"role": text, "throughput_tps": n, "capacity_tps": n|null, "queue_delay_ms": n,
-//!                           "shed_target_tps": n|null, "shed_tps": n|null, "moves": n|null},
+//!      "validator": null | {"role": text, "throughput_tps": n, "capacity_tps": n|null, "believed_tps": n|null,
+//!                           "queue_delay_ms": n, "shed_target_tps": n|null, "shed_tps": n|null, "moves": n|null},
 //!      "verdict": text, "to": n|null},
 //!    "stated": [{"by": n, "from": n, "to": n}, …],
 //!    "evidence": null | {"from": n, "to": n, "leader_round": n, "t_s": x, "deadline": n},
@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Rates are at full scale; `transactions` is what the window counts, at this scale. `validator` is the one the account
-//! was assigned to when the window opened. `stated` are the committed decisions of each validator about the account,
+//! was assigned to when the window opened; `believed_tps` is there where its record contradicts the capacity that it
+//! declares, and counts instead. `stated` are the committed decisions of each validator about the account,
 //! `evidence` is there once a quorum stated the same, and `end` is what became of it. `seen` is null at an anchor that
 //! the watched validator passed over.
 
@@ -64,6 +65,7 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let config = configuration(&args.run)?;
     let seen_by = seen_by(args, &config)?;
+    Failure::distinct(&[("--scenario", args.run.scenario_file()), ("--json", args.run.json.as_deref())])?;
     let output = args.run.json.as_deref().map(Failure::output).transpose()?;
     let mut world = World::new(config.clone())?;
     check(args, &world, config.scale)?;

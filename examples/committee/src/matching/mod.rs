@@ -7,7 +7,9 @@
 //! One committee under `skew90` runs per seed and tie rule, and one of its validators is watched. At every anchor at which
 //! it decides something, all validators are given the certificates that it holds, but each misses each of a donor's last
 //! three certificates of the window with probability p, on its own; earlier anchors all have seen whole. Then each
-//! decides, with the crate's own `TrackingWindow`, the committee's policy and the committed view of that anchor.
+//! decides, with the crate's own `TrackingWindow`, the committee's policy and the committed view of that anchor. With
+//! `--views` so many decide, fewer or more than there are validators, and a quorum is one of these: so receivers and quorum
+//! can be varied apart.
 //!
 //! # What is counted
 //! A *statement* is what one validator signs. `share`: of all statements made, those whose exact like a quorum made.
@@ -18,11 +20,14 @@
 //!
 //! ```text
 //! {"schema": 1, "kind": "matching", "scenario": text, "offered_tps": n, "scale": "1/10", "policy": text,
-//!  "validators": n, "donors": n, "quorum": n, "recent": 3, "draws": n, "seeds": [n, …],
-//!  "rows": [{"tie": text, "miss_percent": n, "anchors": n, "share": x, "share_by_seed": [x, …], "distinct": x,
+//!  "validators": n, "donors": n, "views": n, "quorum": n, "recent": 3, "draws": n, "seeds": [n, …],
+//!  "rows": [{"tie": text, "miss_percent": n, "anchors": n, "unlike": n, "share": x, "share_by_seed": [x, …], "distinct": x,
 //!            "identical": x}, …]}
 //! ```
 //!
+//! `unlike` counts the anchors at which the whole view, rebuilt from the watched validator's DAG, did not decide as that
+//! validator had: its window closed before a certificate came. The study is then of another committee there, and the
+//! text says so.
 //! Shares lie between 0 and 1; a seed without any statement has no share and counts for nothing.
 
 mod show;
@@ -35,7 +40,7 @@ use std::rc::Rc;
 use clap::{Args, ValueEnum};
 use flamingo_core::ValidatorId;
 
-use crate::config::{ExecName, PolicyName, RunConfig, Scale, TieName};
+use crate::config::{ClientRules, ExecName, PolicyName, RunConfig, Scale, TieName};
 use crate::error::Failure;
 use crate::parallel::side_by_side;
 use crate::progress::{Bar, Progress};
@@ -80,6 +85,10 @@ pub struct MatchingArgs {
     /// How many validators are hot [default: a quarter of them, rounded up].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub donors: Option<u16>,
+    /// So many deciders, fewer or more than the committee has validators, and a quorum of these is asked for: the committee's
+    /// size then sets the receivers alone [default: every validator decides].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(4..=21))]
+    pub views: Option<u16>,
     /// How accounts move between validators.
     #[arg(long, value_enum, default_value_t = Balanced::Paper)]
     pub policy: Balanced,
@@ -107,6 +116,10 @@ impl MatchingArgs {
     fn hot(&self) -> u16 {
         self.donors.unwrap_or_else(|| self.validators.div_ceil(4))
     }
+
+    fn deciding(&self) -> u16 {
+        self.views.unwrap_or(self.validators)
+    }
 }
 
 /// `committee matching`.
@@ -115,6 +128,7 @@ pub fn run(args: &MatchingArgs) -> Result<(), Failure> {
         let validators = args.validators;
         return Err(Failure::Option(format!("--donors {donors}: fewer than the {validators} validators can be hot")));
     }
+    Failure::distinct(&[("--json", args.json.as_deref()), ("--out", args.out.as_deref())])?;
     let json = args.json.as_deref().map(Failure::output).transpose()?;
     let picture = args.out.as_deref().map(Failure::output).transpose()?;
     let committees: Vec<_> = ties().iter().flat_map(|&tie| (1..=args.seeds).map(move |seed| (tie, seed))).collect();
@@ -157,9 +171,11 @@ fn study(args: &MatchingArgs, tie: TieName, seed: u64, progress: &Bar) -> Result
         tie,
         exec: ExecName::None,
         executors: vec![1],
+        clients: ClientRules::default(),
+        backlog: false,
         signed: false,
     };
-    let study = Rc::new(RefCell::new(Study::new(args.miss.clone(), args.draws, seed)));
+    let study = Rc::new(RefCell::new(Study::new(args.miss.clone(), args.draws, args.deciding(), seed)));
     let mut world = World::new(config)?;
     // No donor itself: its certificates, committed view and donors are what the study takes.
     world.watch(ValidatorId(args.hot()), Rc::<RefCell<Study>>::clone(&study));
@@ -188,6 +204,7 @@ mod tests {
             draws: 200,
             validators: 4,
             donors: None,
+            views: None,
             policy: Balanced::Paper,
             rate: None,
             switch: Some(20),

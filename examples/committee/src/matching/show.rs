@@ -20,6 +20,8 @@ pub struct Table {
     validators: u16,
     /// Hot validators.
     donors: u16,
+    /// Validators that decide.
+    views: u16,
     quorum: u64,
     recent: usize,
     draws: u32,
@@ -33,6 +35,7 @@ struct Row {
     miss_percent: u8,
     /// With decisions, over all seeds.
     anchors: u64,
+    unlike: u64,
     share: Option<f64>,
     share_by_seed: Vec<Option<f64>>,
     distinct: Option<f64>,
@@ -51,6 +54,7 @@ impl Table {
                 tie: tie.to_string(),
                 miss_percent: args.miss[miss],
                 anchors: outcomes.iter().map(|outcome| outcome.anchors).sum(),
+                unlike: outcomes.iter().map(|outcome| outcome.unlike).sum(),
                 share: mean(&share_by_seed),
                 share_by_seed,
                 distinct: mean(&distinct),
@@ -69,6 +73,7 @@ impl Table {
             policy: PolicyName::from(args.policy).to_string(),
             validators: args.validators,
             donors: args.hot(),
+            views: args.deciding(),
             quorum: outcomes.iter().map(|outcome| outcome.quorum).max().unwrap_or(0),
             recent: RECENT,
             draws: args.draws,
@@ -82,12 +87,12 @@ impl Table {
     }
 
     pub fn text(&self) -> String {
-        let Self { scenario, scale, policy, validators, donors, quorum, draws, .. } = self;
+        let Self { scenario, scale, policy, validators, donors, views, quorum, draws, .. } = self;
         let seeds = self.seeds.len();
         let anchors: Vec<_> = self.rows.iter().take(ties().len()).map(|row| row.anchors.to_string()).collect();
         let anchors = anchors.join(", ");
         let mut text = format!(
-            "{scenario} at {} ktps, policy {policy}, {validators} validators (quorum {quorum}, {donors} hot), scale {scale}, {seeds} seeds: \
+            "{scenario} at {} ktps, policy {policy}, {validators} validators ({donors} hot; {views} decide, quorum {quorum}), scale {scale}, {seeds} seeds: \
              {anchors} anchors with decisions, {draws} draws each.\nEach validator misses each of a donor's last \
              {RECENT} certificates of the window with the probability on the left.\n\nstatements that a quorum shares, \
              of all made (in brackets: lowest and highest seed; of all different ones);\nand \
@@ -101,7 +106,16 @@ impl Table {
             text.extend(rows.iter().map(|row| format!("  {:<30}", cell(row))));
             text += &format!("  {:>5}", percent(rows[0].identical));
         }
-        text.trim_end().to_owned() + "\n"
+        text = text.trim_end().to_owned() + "\n";
+        let unlike: Vec<_> = self.rows.iter().take(ties().len()).map(|row| row.unlike).collect();
+        if unlike.iter().any(|&anchors| anchors > 0) {
+            let of_ties: Vec<_> = unlike.iter().map(u64::to_string).collect();
+            text += &format!(
+                "note: at {} of these anchors the whole view did not decide as the watched validator had\n",
+                of_ties.join(", ")
+            );
+        }
+        text
     }
 
     pub fn svg(&self) -> String {

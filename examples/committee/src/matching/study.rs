@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use flamingo_core::Round;
 use flamingo_core::policy::{MigrationPolicy, Role};
 use flamingo_core::protocol::{AssignmentDelta, CommittedView, Decision};
 use flamingo_core::signal::{CertificateView, SignalSource, TrackingWindow};
-use flamingo_core::{Committee, Round};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -75,6 +75,8 @@ impl Counts {
 pub struct Study {
     miss_percents: Vec<u8>,
     draws: u32,
+    /// How many validators decide.
+    deciding: u16,
     rng: ChaCha8Rng,
     /// Every certificate up to the last anchor, and the baselines they make.
     window: Option<TrackingWindow>,
@@ -82,22 +84,22 @@ pub struct Study {
 }
 
 impl Study {
-    pub fn new(miss_percents: Vec<u8>, draws: u32, seed: u64) -> Self {
+    pub fn new(miss_percents: Vec<u8>, draws: u32, deciding: u16, seed: u64) -> Self {
         let counts = vec![Counts::default(); miss_percents.len()];
         let outcome = Outcome { counts, ..Outcome::default() };
-        Self { miss_percents, draws, rng: ChaCha8Rng::seed_from_u64(seed), window: None, outcome }
+        Self { miss_percents, draws, deciding, rng: ChaCha8Rng::seed_from_u64(seed), window: None, outcome }
     }
 
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    fn draw(&mut self, views: &mut Views<'_>, validators: usize) {
+    fn draw(&mut self, views: &mut Views<'_>) {
         for (percent, total) in self.miss_percents.iter().zip(&mut self.outcome.counts) {
             for _ in 0..self.draws {
                 let mut misses = || self.rng.random_range(0..100) < *percent;
                 let mut missed = |_| (0..views.recent.len()).fold(0, |bits, _| bits << 1 | Missed::from(misses()));
-                let committee: Vec<Missed> = (0..validators).map(&mut missed).collect();
+                let committee: Vec<Missed> = (0..self.deciding).map(&mut missed).collect();
                 total.add(&views.counts(committee));
             }
         }
@@ -137,11 +139,12 @@ impl Watch for Study {
         if evaluated.decisions.moves.is_empty() {
             return;
         }
-        let mut views = Views::new(without, recent, at, committee);
+        let quorum = quorum(self.deciding);
+        let mut views = Views::new(without, recent, at, quorum);
         self.outcome.anchors += 1;
-        self.outcome.quorum = committee.quorum();
+        self.outcome.quorum = quorum;
         self.outcome.unlike += u64::from(*views.list(0) != evaluated.decisions.moves);
-        self.draw(&mut views, committee.len());
+        self.draw(&mut views);
     }
 
     fn applied(&mut self, _: Micros, _: &SubDag, _: &[AssignmentDelta]) {}
@@ -161,14 +164,14 @@ struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
-    fn new(without: TrackingWindow, recent: Vec<Rc<Certificate>>, at: AtAnchor<'a>, committee: &Committee) -> Self {
+    fn new(without: TrackingWindow, recent: Vec<Rc<Certificate>>, at: AtAnchor<'a>, quorum: u64) -> Self {
         Self {
             without,
             recent,
             policy: at.balancer.policy(),
             anchor: at.evaluation.anchor,
             committed: at.balancer.view(),
-            quorum: committee.quorum(),
+            quorum,
             lists: BTreeMap::new(),
             counts: BTreeMap::new(),
         }
@@ -207,6 +210,12 @@ impl<'a> Views<'a> {
     }
 }
 
+/// N − ⌊(N − 1)/3⌋ of so many equal stakes.
+fn quorum(validators: u16) -> u64 {
+    let n = u64::from(validators);
+    n - n.saturating_sub(1) / 3
+}
+
 /// Counts the statements of a whole committee.
 fn count<'a>(statements: impl Iterator<Item = &'a Decision>, quorum: u64) -> Counts {
     let mut statements: Vec<_> = statements.map(|made| (made.account, made.from, made.to)).collect();
@@ -241,6 +250,12 @@ mod tests {
     use flamingo_core::{AccountId, ValidatorId};
 
     use super::*;
+
+    /// The quorum is that of the deciders, as a committee of equal stakes has it.
+    #[test]
+    fn quorums() {
+        assert_eq!([4, 6, 7, 10, 21].map(quorum), [3, 5, 5, 7, 15]);
+    }
 
     /// Three of four state the same about one account, and two and two about another.
     #[test]

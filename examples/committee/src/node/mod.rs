@@ -74,8 +74,8 @@ pub struct Node {
     signing: Signing,
     /// The newest anchor that decisions may have left for.
     decided: Option<SigningRecord>,
-    /// What the evaluations of that epoch left behind.
-    remembered: Option<(Epoch, Remembered)>,
+    /// What the evaluations of an epoch left behind.
+    remembered: Option<Remembered>,
     /// Restarts so far.
     lives: u64,
     key: Key,
@@ -174,7 +174,7 @@ impl Node {
             transactions.retain(|transaction| !censor.drops(now, transaction.request.account));
         }
         let mut refused = Vec::new();
-        self.worker.submit(now, transactions, &mut refused);
+        self.worker.submit(now, transactions, self.shared.open_door, &mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
     }
 
@@ -242,7 +242,7 @@ impl Node {
     fn balance(&mut self, now: Micros, round: Round) {
         let evaluation = self.balancer.round(round);
         if evaluation.as_ref().is_some_and(|evaluation| evaluation.result.is_ok()) {
-            self.remembered = Some((self.epoch(), self.balancer.window().memory().remembered()));
+            self.remembered = Some(self.balancer.window().memory().remembered());
         }
         if let (Some(watcher), Some(evaluation)) = (&self.watcher, &evaluation) {
             let (balancer, dag, shared) = (&self.balancer, self.primary.dag(), &*self.shared);
@@ -372,6 +372,9 @@ impl Node {
         let available = std::mem::take(&mut self.available);
         for available in &available {
             load.add_batch(&available.load).expect("sent, and far from a header's limit");
+        }
+        if self.shared.params.get().backlog_field {
+            load.set_backlog(self.worker.waiting());
         }
         let body = HeaderBody {
             parents: self.primary.parents(round, self.consensus.floor()),

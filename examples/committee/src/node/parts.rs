@@ -36,6 +36,8 @@ pub struct Shared {
     pub policy: PolicyName,
     /// Whether clients ever ask for a relay; where they do not, nodes need no door for it.
     pub relaying: bool,
+    /// Whether workers take in requests of accounts that have left them.
+    pub open_door: bool,
     /// When which epoch ends by the validators' clocks; the last one does not.
     pub epoch_ends: Vec<Micros>,
 }
@@ -87,7 +89,7 @@ impl Shared {
             _ => Box::new(CappedShedding::new(&self.params, &seed)),
         };
         let mut table = AdmissionTable::new(me, epoch, &self.params, self.scheme, lookup);
-        let mut balancer = Balancer::new(me, &committee, &self.params, policy, lookup);
+        let mut balancer = Balancer::new(me, &committee, &self.params, &seed, policy, lookup);
         let door = || RelayTable::new(me, committee, &self.params, self.scheme, self.fallback(epoch), lookup);
         let mut relays = self.relaying.then(door);
         for delta in ledger.drain_deltas() {

@@ -49,7 +49,7 @@ pub struct Disk {
     unchecked: Vec<Rc<Header>>,
     replica: Stored,
     decided: Option<SigningRecord>,
-    remembered: Option<(Epoch, Remembered)>,
+    remembered: Option<Remembered>,
     lives: u64,
     // The operator's.
     key: Key,
@@ -145,11 +145,9 @@ impl Node {
         }
         let epoch = node.epoch();
         let decided = node.decided.filter(|record| record.epoch == epoch);
-        node.remembered = node.remembered.filter(|(of, _)| *of == epoch);
-        if let Some((_, remembered)) = &node.remembered {
-            node.balancer.remember(remembered.clone());
-        }
-        let evaluated = node.remembered.iter().filter_map(|(_, remembered)| remembered.history.last());
+        // What another epoch left behind is refused: this one's evaluations begin anew.
+        node.remembered = node.remembered.filter(|remembered| node.balancer.remember(remembered.clone()).is_ok());
+        let evaluated = node.remembered.iter().filter_map(|remembered| remembered.history.last());
         let closed = decided.iter().map(|record| record.anchor).chain(evaluated.map(|last| last.anchor)).max();
         node.refill(now, closed.unwrap_or(Round(0)));
         if let Some(door) = &mut node.relays {

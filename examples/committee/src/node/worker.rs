@@ -80,11 +80,13 @@ impl Worker {
         }
     }
 
-    /// Client requests: each is taken into the batch that forms, or comes back with its verdict.
-    pub fn submit(&mut self, now: Micros, transactions: Vec<Transaction>, refused: &mut Vec<Refused>) {
+    /// Client requests: each is taken into the batch that forms, or comes back with its verdict. Behind an open door, as
+    /// of a host that asks nobody, those of accounts that have left are taken, too.
+    pub fn submit(&mut self, now: Micros, transactions: Vec<Transaction>, open_door: bool, refused: &mut Vec<Refused>) {
         for transaction in transactions {
             match self.table.admit(&transaction.request) {
                 Verdict::Accept => self.take(now, transaction),
+                Verdict::Moved(_) if open_door => self.take(now, transaction),
                 verdict => refused.push(Refused { transaction, verdict }),
             }
         }
@@ -151,6 +153,12 @@ impl Worker {
         let available = Available { batch: Rc::clone(&batch), load };
         self.in_flight.insert(batch.digest, InFlight { available, acked: vec![self.me] });
         Some(batch)
+    }
+
+    /// How many requests wait here to be sent.
+    pub fn waiting(&self) -> u32 {
+        let waiting = self.waiting.iter().map(|waiting| waiting.contents.requests()).sum::<usize>();
+        u32::try_from(waiting + self.open.requests()).unwrap_or(u32::MAX)
     }
 
     /// A peer stores a batch of ours; returns the batch once a quorum does.

@@ -11,7 +11,7 @@ use flamingo_core::{
 };
 use flamingo_sched::{Config, Fusion, HashPartition, ModuloPartition, OrderPreserving, RangePartition, StaticHome};
 
-use super::client::{Clients, Relaying};
+use super::client::{Clients, Relays};
 use super::decided::Decided;
 use super::metrics::Metrics;
 use super::net::{Egress, Micros, Uplink};
@@ -19,7 +19,7 @@ use super::process::{Life, Process};
 use super::timer::Timers;
 use super::workload::Arrivals;
 use super::{Event, World};
-use crate::config::{ExecName, PolicyName, RunConfig, frame};
+use crate::config::{ExecName, LearnMoves, LearnVoids, PolicyName, RunConfig, frame};
 use crate::node::executor::{Executor, ServiceTimes};
 use crate::node::fault::{Accepts, Censor, Decliner, DelayReport, Faults};
 use crate::node::message::Transaction;
@@ -182,6 +182,7 @@ impl<'a> Builder<'a> {
             randomness: digest_of(config.seed, "randomness"),
             policy: config.policy,
             relaying: config.scenario.has_timers(),
+            open_door: config.clients.moves == LearnMoves::Answer,
             epoch_ends: config.scenario.epoch_ends_s.iter().map(|end_s| end_s * 1_000_000).collect(),
         };
         Ok(Self { config, shared: Rc::new(shared), scheme, accounts_per_region })
@@ -252,7 +253,9 @@ impl<'a> Builder<'a> {
             validators: self.config.scenario.validators,
             arrivals: Arrivals::new(first, self.accounts_per_region, seed),
             clients: Clients::new(self.scheme, self.config.seed, FIRST_EPOCH, window, first, homes)
-                .with_relays(self.relaying())
+                .learning(self.config.clients.moves)
+                .with_timers(self.timers())
+                .with_relays(self.relays())
                 .remembering(!self.config.scenario.restarts.is_empty()),
             published: 0,
             scheme: self.scheme,
@@ -260,12 +263,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Timers only where a validator leaves requests unanswered: under overload they would run out for nothing.
-    fn relaying(&self) -> Option<Relaying> {
-        let length = self.shared.params.get().client_timer_rounds * ROUND_US;
-        let relays = self.shared.fallback(FIRST_EPOCH);
-        let relaying = || Relaying { timers: Timers::new(length), relays, shared: Rc::clone(&self.shared) };
-        self.config.scenario.has_timers().then(relaying)
+    /// Timers only where requests stay unanswered: under overload they would run out for nothing.
+    fn timers(&self) -> Option<Timers> {
+        let wanted = self.config.scenario.has_timers() || self.config.clients.voids == LearnVoids::Timer;
+        wanted.then(|| Timers::new(self.shared.params.get().client_timer_rounds * ROUND_US))
+    }
+
+    fn relays(&self) -> Option<Relays> {
+        let relays = || Relays { set: self.shared.fallback(FIRST_EPOCH), shared: Rc::clone(&self.shared) };
+        self.config.scenario.has_timers().then(relays)
     }
 
     fn faults(&self, me: ValidatorId) -> Faults {
@@ -332,6 +338,7 @@ fn params(config: &RunConfig) -> Result<Params, ParamsError> {
         }
     };
     raw.receiver_tie = config.tie.into();
+    raw.backlog_field = config.backlog;
     raw.max_header_entries = (u64::from(raw.max_header_entries) / config.scale.0).max(1) as u32;
     Params::new(raw)
 }

@@ -10,6 +10,7 @@ use flamingo_core::{AccountId, Epoch, Nonce, SignatureBytes, ValidatorId};
 
 use super::net::Micros;
 use super::timer::Timers;
+use crate::config::LearnMoves;
 use crate::node::Shared;
 use crate::node::message::{RelayCopy, Transaction};
 use crate::node::smallbank::Operation;
@@ -24,22 +25,26 @@ pub struct Clients {
     window: u64,
     first: u64,
     accounts: Vec<Account>,
-    relaying: Option<Relaying>,
+    learn_moves: LearnMoves,
+    timers: Option<Timers>,
+    relays: Option<Relays>,
     /// Every request without an answer, where validators crash.
     unanswered: Option<BTreeMap<(AccountId, Nonce), Transaction>>,
 }
 
-/// What clients need that do not wait for their assignee for ever.
+/// Whom clients turn to that do not wait for their assignee for ever.
 #[derive(Debug)]
-pub struct Relaying {
-    pub timers: Timers,
-    pub relays: FallbackSet,
+pub struct Relays {
+    pub set: FallbackSet,
     pub shared: Rc<Shared>,
 }
 
 #[derive(Debug)]
 struct Account {
+    /// As the client knows.
     assigned: ValidatorId,
+    /// As the log has it.
+    committed: ValidatorId,
     /// The number of the next request.
     next: u64,
     /// The lowest number without an answer, and the answered ones above it.
@@ -51,7 +56,8 @@ struct Account {
 
 impl Clients {
     pub fn new(scheme: Scheme, seed: u64, epoch: Epoch, window: u8, first: AccountId, homes: Vec<ValidatorId>) -> Self {
-        let account = |assigned| Account { assigned, next: 0, base: 0, answered: 0, held: VecDeque::new() };
+        let account =
+            |assigned| Account { assigned, committed: assigned, next: 0, base: 0, answered: 0, held: VecDeque::new() };
         Self {
             scheme,
             seed,
@@ -59,7 +65,9 @@ impl Clients {
             window: u64::from(window),
             first: first.0,
             accounts: homes.into_iter().map(account).collect(),
-            relaying: None,
+            learn_moves: LearnMoves::Log,
+            timers: None,
+            relays: None,
             unanswered: None,
         }
     }
@@ -69,9 +77,19 @@ impl Clients {
         Self { unanswered: remember.then(BTreeMap::new), ..self }
     }
 
+    /// The same clients, which hear of moves in this way.
+    pub fn learning(self, learn_moves: LearnMoves) -> Self {
+        Self { learn_moves, ..self }
+    }
+
     /// The same clients, with timers.
-    pub fn with_relays(self, relaying: Option<Relaying>) -> Self {
-        Self { relaying, ..self }
+    pub fn with_timers(self, timers: Option<Timers>) -> Self {
+        Self { timers, ..self }
+    }
+
+    /// The same clients, which turn to relays when their timers run out.
+    pub fn with_relays(self, relays: Option<Relays>) -> Self {
+        Self { relays, ..self }
     }
 
     /// A new request of `account`: sent now, or held until the window has room for it.
@@ -82,8 +100,8 @@ impl Clients {
 
     /// A request of `account` has an answer and will not be sent again.
     pub fn answered(&mut self, now: Micros, account: AccountId, nonce: Nonce, out: &mut Vec<Transaction>) {
-        if let Some(relaying) = &mut self.relaying {
-            relaying.timers.answered(account, nonce);
+        if let Some(timers) = &mut self.timers {
+            timers.answered(account, nonce);
         }
         if let Some(unanswered) = &mut self.unanswered {
             unanswered.remove(&(account, nonce));
@@ -101,23 +119,26 @@ impl Clients {
     /// A request came back unexecuted: sign it for the validator assigned now.
     pub fn again(&mut self, now: Micros, refused: Transaction) -> Transaction {
         let Transaction { request, operation, submitted } = refused;
+        let slot = self.slot(request.account);
+        slot.assigned = slot.committed;
         self.transaction(now, request.account, request.nonce, operation, submitted)
     }
 
     /// The requests whose timers have run out: those of accounts that have moved go to the new assignee, by `out`; the
-    /// oldest one of any other account goes to its relays, as returned.
+    /// oldest one of any other account goes to its relays, if it has any, as returned.
     pub fn due(&mut self, now: Micros, out: &mut Vec<Transaction>) -> BTreeMap<ValidatorId, Vec<RelayCopy>> {
         let mut copies: BTreeMap<ValidatorId, Vec<RelayCopy>> = BTreeMap::new();
-        while let Some(transaction) = self.relaying.as_mut().and_then(|relaying| relaying.timers.next_due(now)) {
+        while let Some(transaction) = self.timers.as_mut().and_then(|timers| timers.next_due(now)) {
             let Request { account, nonce, named, .. } = transaction.request;
-            if self.slot(account).assigned != named {
+            if self.slot(account).committed != named {
                 out.push(self.again(now, transaction));
                 continue;
             }
-            let Some(Relaying { timers, relays, shared }) = &mut self.relaying else { break };
+            let Some(timers) = &mut self.timers else { break };
             timers.set(now, &transaction);
-            if timers.is_oldest(account, nonce) {
-                let relays = relays.members(&shared.committee, account, nonce, named);
+            let relays = self.relays.as_ref().filter(|_| timers.is_oldest(account, nonce));
+            if let Some(Relays { set, shared }) = relays {
+                let relays = set.members(&shared.committee, account, nonce, named);
                 let copy = self.copy(transaction);
                 relays.into_iter().for_each(|relay| copies.entry(relay).or_default().push(copy.clone()));
             }
@@ -127,12 +148,17 @@ impl Clients {
 
     /// When the oldest request without an answer was made.
     pub fn oldest_submitted(&self) -> Option<Micros> {
-        self.relaying.as_ref().and_then(|relaying| relaying.timers.oldest_submitted())
+        self.timers.as_ref().and_then(Timers::oldest_submitted)
     }
 
     /// The committed log moved `account`; returns from where.
     pub fn moved(&mut self, account: AccountId, to: ValidatorId) -> ValidatorId {
-        std::mem::replace(&mut self.slot(account).assigned, to)
+        let hear = self.learn_moves == LearnMoves::Log;
+        let slot = self.slot(account);
+        if hear {
+            slot.assigned = to;
+        }
+        std::mem::replace(&mut slot.committed, to)
     }
 
     /// The epoch that requests are signed for.
@@ -144,8 +170,8 @@ impl Clients {
     pub fn epoch(&mut self, epoch: Epoch) {
         if epoch > self.epoch {
             self.epoch = epoch;
-            if let Some(Relaying { relays, shared, .. }) = &mut self.relaying {
-                *relays = shared.fallback(epoch);
+            if let Some(Relays { set, shared }) = &mut self.relays {
+                *set = shared.fallback(epoch);
             }
         }
     }
@@ -206,8 +232,8 @@ impl Clients {
             request.signature = account_key(self.scheme, self.seed, account).sign(&request.signing_bytes());
         }
         let transaction = Transaction { request, operation, submitted };
-        if let Some(relaying) = &mut self.relaying {
-            relaying.timers.set(now, &transaction);
+        if let Some(timers) = &mut self.timers {
+            timers.set(now, &transaction);
         }
         if let Some(unanswered) = &mut self.unanswered {
             unanswered.insert((account, nonce), transaction.clone());

@@ -22,6 +22,7 @@ const FORWARD_BINS: usize = 3;
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     committed: u64,
+    void: u64,
     commit_latency_us: u64,
     executed: u64,
     e2e_latency_us: u64,
@@ -35,6 +36,13 @@ pub struct Relayed {
     /// Of all of them together.
     pub latency_us: u64,
     pub longest_us: u64,
+}
+
+/// Requests that committed and came to nothing, because their account had moved; at this scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Voids {
+    pub requests: u64,
+    pub last_us: Micros,
 }
 
 /// What came of the evidence that named one receiver, at this scale.
@@ -63,6 +71,7 @@ pub struct Restarted {
 pub struct Metrics {
     bins: Vec<Sums>,
     migrations: u64,
+    voids: Voids,
     relayed: Relayed,
     receivers: std::collections::BTreeMap<ValidatorId, Received>,
     anchors: std::collections::BTreeSet<u64>,
@@ -76,6 +85,7 @@ impl Metrics {
         Self {
             bins: vec![Sums::default(); (seconds / BIN_S) as usize],
             migrations: 0,
+            voids: Voids::default(),
             relayed: Relayed::default(),
             receivers: Default::default(),
             anchors: Default::default(),
@@ -96,6 +106,17 @@ impl Metrics {
             bin.executed += 1;
             bin.e2e_latency_us += at - submitted;
         }
+    }
+
+    /// A request committed and came to nothing, because its account had moved.
+    pub fn void(&mut self, at: Micros) {
+        self.voids.requests += 1;
+        self.voids.last_us = at;
+        self.bin(at).into_iter().for_each(|bin| bin.void += 1);
+    }
+
+    pub fn voids(&self) -> Voids {
+        self.voids
     }
 
     /// A committed request came by way of a relay.
@@ -175,6 +196,7 @@ impl Metrics {
             commit_latency_s: mean(sums.commit_latency_us, sums.committed),
             e2e_latency_s: mean(sums.e2e_latency_us, sums.executed),
             migrations: sums.migrations,
+            void_tps: rate(sums.void),
         };
         self.bins.iter().enumerate().map(bin).collect()
     }
@@ -212,6 +234,7 @@ impl Metrics {
             end_executed_tps: mean(last.iter().map(|bin| bin.executed_tps)),
             back_after_s: rate_back(|bin| bin.committed_tps),
             latency_back_after_s: latency_back(|bin| bin.commit_latency_s),
+            carried_back_after_s: rate_back(|bin| bin.committed_tps + bin.void_tps),
             executed_back_after_s: rate_back(|bin| bin.executed_tps),
             e2e_latency_back_after_s: latency_back(|bin| bin.e2e_latency_s),
             migrations: self.migrations,
@@ -242,6 +265,9 @@ pub struct Bin {
     pub commit_latency_s: Option<f64>,
     pub e2e_latency_s: Option<f64>,
     pub migrations: u64,
+    /// Committed, and come to nothing; for people.
+    #[serde(skip)]
+    pub void_tps: f64,
 }
 
 /// A run in a line.
@@ -255,6 +281,9 @@ pub struct Summary {
     pub end_executed_tps: Option<f64>,
     pub back_after_s: Option<u64>,
     pub latency_back_after_s: Option<u64>,
+    /// When the committed rate would be back if what came to nothing were counted; for people.
+    #[serde(skip)]
+    pub carried_back_after_s: Option<u64>,
     /// The same two of the executed rate and the latency to execution; for people.
     #[serde(skip)]
     pub executed_back_after_s: Option<u64>,
@@ -276,6 +305,7 @@ mod tests {
             commit_latency_s: Some(latency),
             e2e_latency_s: Some(latency),
             migrations: 0,
+            void_tps: 0.0,
         };
         rates.iter().zip(latencies).enumerate().map(bin).collect()
     }

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use flamingo_core::protocol::{Outcome, Reason, Verdict};
 use flamingo_core::{AccountId, Epoch, Params, ValidatorId};
 
-use crate::config::{RunConfig, frame};
+use crate::config::{LearnVoids, RunConfig, frame};
 use crate::error::Failure;
 use crate::node::message::{Contents, Message, Transaction};
 use crate::node::replica::{Checkpoint, CommittedBatch};
@@ -341,6 +341,12 @@ impl World {
                 }
                 _ if request.named != batch.author => {
                     // A copy that came to nothing: the client's timer runs on.
+                }
+                Outcome::NoOp(Reason::NotAssigned { .. } | Reason::GraceOver { .. }) => {
+                    self.metrics.void(self.now);
+                    if self.config.clients.voids == LearnVoids::Commit {
+                        answers.again(region, transaction.clone());
+                    }
                 }
                 _ => answers.again(region, transaction.clone()),
             }

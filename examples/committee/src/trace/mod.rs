@@ -29,7 +29,7 @@ mod measure;
 mod read;
 mod show;
 
-use crate::file::Output;
+use crate::file::{Output, same};
 use measure::measure;
 pub use read::ReadError;
 
@@ -78,6 +78,12 @@ pub enum TraceError {
     /// A scheduler refused a batch.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
+    /// The result would take the place of the trace.
+    #[error("--json: {} is the trace", path.display())]
+    WouldReplaceTheTrace {
+        /// The trace.
+        path: PathBuf,
+    },
     /// The result could not be written; what stood at its place before still does.
     #[error("cannot write {}: {source}", path.display())]
     Write {
@@ -93,6 +99,9 @@ pub enum TraceError {
 /// # Errors
 /// [`TraceError`]; nothing is printed or written then, except when writing itself fails halfway.
 pub fn run(args: &TraceArgs) -> Result<(), TraceError> {
+    if same(&[("FILE", Some(&args.file)), ("--json", args.json.as_deref())]).is_some() {
+        return Err(TraceError::WouldReplaceTheTrace { path: args.file.clone() });
+    }
     let file = File::open(&args.file).map_err(|source| ReadError::Io { file: args.file.clone(), source })?;
     let unwritable = |source| TraceError::Write { path: args.json.clone().unwrap_or_default(), source };
     let json = args.json.as_deref().map(Output::create).transpose().map_err(unwritable)?;

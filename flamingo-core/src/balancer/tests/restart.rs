@@ -35,7 +35,7 @@ fn a_contradicted_capacity_is_remembered() {
     let next = |remembered: Option<Remembered>| {
         let mut restarted = lying();
         restarted.balancer.resume_after(Round(30));
-        remembered.into_iter().for_each(|remembered| restarted.balancer.remember(remembered));
+        remembered.into_iter().for_each(|remembered| restarted.balancer.remember(remembered).unwrap());
         restarted.run(31..=50)
     };
     assert_eq!(next(Some(stored)).iter().map(clamped).collect::<Vec<_>>(), [Some(24), Some(24)]);

@@ -167,7 +167,7 @@ fn unbounded_signals_saturate() {
         let decisions = policy_of(RawParams::recommended()).decide(&world, &view.0);
         with_options += usize::from(decisions.report.outcome == PolicyOutcome::Decided);
         for raw in [RawParams::paper(), RawParams::recommended()] {
-            let mut memory = EvaluationMemory::new(&Params::new(raw).unwrap());
+            let mut memory = EvaluationMemory::new(crate::id::Epoch(0), &Params::new(raw).unwrap());
             memory.record(&world);
         }
     }

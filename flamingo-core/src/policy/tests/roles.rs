@@ -1,10 +1,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::super::test_world::{Committed, TPS, policy, policy_of, signals, validator};
+use super::super::test_world::{Committed, TPS, donor, policy, policy_of, signals, validator};
 use super::super::{Decisions, MigrationPolicy, PolicyOutcome, Role};
 use crate::params::{RawParams, ReceiverTest, ReceiverTie, Throughput};
-use crate::signal::{TrackRecord, Validated, ValidatorSignals};
+use crate::signal::{ClockDerived, TrackRecord, Validated, ValidatorSignals};
 
 /// Flamingo §4.2 "Donors and receivers": both conditions for a donor, spare and throughput for a receiver, capacity
 /// for either; W_min itself is not above W_min.
@@ -45,6 +45,26 @@ fn an_empty_set_ends_the_evaluation() {
     let busy = signals(600, vec![validator(110, 99, 0, &[(1, 1)]), validator(110, 99, 0, &[])]);
     let decisions = policy(ReceiverTie::LowestId).decide(&busy, &view);
     assert_eq!((decisions.report.outcome, decisions.moves.len()), (PolicyOutcome::NoReceiver, 0));
+}
+
+/// Without a receiver a donor's numbers are what they are beside one that has no room, not zeros: an operator asks most when
+/// everybody is overloaded.
+#[test]
+fn donors_have_numbers_without_a_receiver() {
+    let of = |other| {
+        let signals = signals(600, vec![validator(110, 99, 0, &[(1, 2), (2, 1)]), other]);
+        let mut view = Committed::new(&[Some(100), Some(100)]);
+        (1..=2).for_each(|account| view.admit(account, 0));
+        let decisions = policy(ReceiverTie::LowestId).decide(&signals, &view.0);
+        (decisions.report.outcome, donor(&decisions, 0).clone())
+    };
+    let (alone, numbers) = of(validator(110, 99, 0, &[]));
+    let (full, beside) =
+        of(ValidatorSignals { throughput_utps: ClockDerived(100 * TPS - 1), ..validator(1, 0, 0, &[]) });
+    assert_eq!((alone, full), (PolicyOutcome::NoReceiver, PolicyOutcome::Decided));
+    assert_eq!(numbers, beside);
+    assert_eq!((numbers.structural_excess_utps, numbers.accounts, numbers.no_room_left), (10 * TPS, 2, 2));
+    assert!(numbers.shed_target_utps >= u128::from(10 * TPS) && numbers.shed_utps == 0, "{numbers:?}");
 }
 
 fn with(change: impl FnOnce(&mut RawParams)) -> RawParams {

@@ -4,10 +4,11 @@ use proptest::prelude::*;
 
 use super::super::MigrationPolicy;
 use super::super::shrinkage::Shrinkage;
+use super::super::target::inferred_excess_utps;
 use super::super::test_world::{TPS, donor, one_donor, policy, policy_of, validator};
 use crate::id::AccountId;
 use crate::params::{Counts, Params, RawParams, ReceiverTie};
-use crate::signal::{Validated, ValidatorSignals};
+use crate::signal::{SelfMeasured, Validated, ValidatorSignals};
 
 fn of(counts: &[u32], assigned: u64) -> Shrinkage {
     let accounts: Vec<_> = (0..).zip(counts.iter().copied()).collect();
@@ -25,6 +26,42 @@ fn the_formula() {
     // 6,000,000 µtx/s over N = 6: a transaction is 1,000,000.
     assert_eq!(shrinkage.committed_rate_utps(6 * TPS, 4), 2_332_520, "2,332,519.53 up");
     assert_eq!(shrinkage.incoming_rate_utps(6 * u128::from(TPS), 4), 2_332_519, "and down");
+}
+
+/// At the bounds of N, K, n and B at once, with a donor at the highest throughput whose queue grew from nothing to the
+/// longest reported within a microsecond: no product wraps or saturates. ρ_a and ℓ_a are the exact fractions, up and down.
+#[test]
+fn the_widest_products_are_exact() {
+    let max_throughput = 1_000_000_000_000_000u64;
+    let v = ValidatorSignals { queue_delay_us: SelfMeasured(600_000_000), ..ValidatorSignals::default() };
+    let growth = inferred_excess_utps(&v, max_throughput, 1);
+    assert_eq!(growth, 600_000_000 * i128::from(max_throughput));
+    let congested = u128::from(max_throughput) + growth.unsigned_abs();
+    let mut widest = 0;
+    for kept_1024 in [0, 1, 341, 1023, 1024] {
+        for (accounts, counted) in [(1 << 32, 1 << 40), (1 << 32, (1 << 40) - 1), ((1 << 32) - 1, (1 << 40) - 87)] {
+            for count in [1, u32::MAX] {
+                let shrinkage = Shrinkage { accounts, counted, kept_1024 };
+                let (share, of) = match kept_1024 {
+                    1024 => (u128::from(count), u128::from(counted)),
+                    _ => {
+                        let (b, k, n) = (u128::from(kept_1024), u128::from(accounts), u128::from(counted));
+                        (n * (1024 - b) + b * u128::from(count) * k, 1024 * k * n)
+                    }
+                };
+                let exact = u128::from(max_throughput).checked_mul(share).unwrap().div_ceil(of);
+                assert_eq!(u128::from(shrinkage.committed_rate_utps(max_throughput, count)), exact);
+                widest = widest.max(congested.ilog2() + share.ilog2());
+                // ⌊(of·q + r)·share / of⌋ in parts that fit.
+                let (q, r) = (congested / of, congested % of);
+                let (high, low) = (r >> 32, r & 0xffff_ffff);
+                let (high_q, high_r) = (high * share / of, high * share % of);
+                let rest = (high_q << 32) + ((high_r << 32) + low * share) / of;
+                assert_eq!(shrinkage.incoming_rate_utps(congested, count), q * share + rest, "{shrinkage:?}");
+            }
+        }
+    }
+    assert!(widest >= 128, "no case needs more than 128 bits: 2^{widest}");
 }
 
 /// Accounts without a transaction count: with the seen ones alone the same counts would hardly be drawn down.

@@ -25,6 +25,8 @@ pub struct LedgerConfig<S> {
     pub admission: Box<dyn AdmissionCheck>,
     /// Where accounts start.
     pub home: Box<dyn HomeRule>,
+    /// seed_e.
+    pub seed: EpochSeed,
     /// Who may relay.
     pub relays: FallbackSet,
     /// Keys the look-ups of accounts and of the tally's statements, which no result depends on: replicas may have
@@ -45,6 +47,7 @@ impl<S> LedgerConfig<S> {
         admission: impl AdmissionCheck + 'static,
     ) -> Self {
         Self {
+            seed: *seed,
             relays: FallbackSet::new(seed, &params),
             committee,
             params,

@@ -56,7 +56,7 @@ use super::view::Assignment;
 use crate::committee::Committee;
 use crate::id::{AccountId, Digest, Epoch, LeaderRound, ValidatorId};
 use crate::params::Params;
-use crate::rank::KeyedHash;
+use crate::rank::{EpochSeed, KeyedHash};
 use crate::signature::SignatureScheme;
 
 /// The ledger. One per replica; equal logs give equal ledgers, and equal [`digest`](Self::digest)s.
@@ -261,6 +261,10 @@ impl<S> MigrationLedger<S> {
     #[must_use]
     pub const fn relays(&self) -> FallbackSet {
         self.config.relays
+    }
+
+    pub(crate) const fn seed(&self) -> EpochSeed {
+        self.config.seed
     }
 
     pub(crate) const fn lookup(&self) -> KeyedHash {

@@ -1,0 +1,75 @@
+//! Fairness and completion times in the flow-level simulation, beside the figures of the authors' public notebook; and
+//! what breaks when servers come.
+
+use core::error::Error;
+
+use charon_model::simulate::{Growth, Measured, Policy, Scenario, run};
+
+use crate::Row;
+
+/// Jain's index in the notebook, in thousandths, by [`Scenario::LOADS`].
+const NOTEBOOK: [(Policy, [u32; 5]); 4] = [
+    (Policy::Ecmp, [343, 467, 493, 513, 517]),
+    (Policy::Wcmp, [431, 468, 485, 537, 625]),
+    (Policy::Charon, [515, 562, 614, 659, 762]),
+    (Policy::LeastScore, [592, 644, 675, 693, 754]),
+];
+
+pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error>> {
+    let (seeds, flows) = if quick { (1, 5_000) } else { (5, 50_000) };
+    let setting = format!("64 servers, 32 with two cores, 2 balancers, {flows} flows, mean of seeds 1 to {seeds}");
+    let (mut jain, mut p99) = (Vec::new(), Vec::new());
+    for (policy, figures) in NOTEBOOK {
+        for (load, figure) in Scenario::LOADS.into_iter().zip(figures) {
+            let runs: Vec<Measured> = (1..=seeds)
+                .map(|seed| {
+                    let mut scenario = Scenario::notebook(load, seed);
+                    scenario.flows = flows;
+                    run(&scenario, policy)
+                })
+                .collect::<Result<_, _>>()?;
+            let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+            let at = format!("{}/{}.{}", policy.name(), load / 10, load % 10);
+            jain.push(Row {
+                name: format!("jain/{at}"),
+                value: mean(|run| f64::from(run.fairness.size_ppm) / 1e6),
+                unit: "-",
+                goal: Some(f64::from(figure) / 1e3),
+                source: format!("works of the flows at a server; goal: the authors' notebook; {setting}"),
+            });
+            p99.push(Row {
+                name: format!("fct_p99_ms/{at}"),
+                value: mean(|run| run.fct_p99_us as f64 / 1e3),
+                unit: "ms",
+                goal: None,
+                source: setting.clone(),
+            });
+        }
+    }
+    rows.append(&mut jain);
+    rows.append(&mut p99);
+    broken(rows, seeds, flows)
+}
+
+/// 48 servers become 64 in the middle of a run at 76.5 %; every flow under way then sends a packet.
+fn broken(rows: &mut Vec<Row>, seeds: u64, flows: u32) -> Result<(), Box<dyn Error>> {
+    for policy in [Policy::Ecmp, Policy::Wcmp, Policy::Charon] {
+        let (mut broken, mut under_way) = (0, 0);
+        for seed in 1..=seeds {
+            let mut scenario = Scenario::notebook(765, seed);
+            scenario.flows = flows;
+            scenario.growth = Some(Growth { servers_before: 48, at_flow: flows / 2 });
+            let measured = run(&scenario, policy)?;
+            broken += measured.broken;
+            under_way += measured.under_way;
+        }
+        rows.push(Row {
+            name: format!("broken_connections/{}", policy.name()),
+            value: f64::from(broken),
+            unit: "flows",
+            goal: (policy == Policy::Charon).then_some(0.0),
+            source: format!("48 servers become 64 at 76.5 % of load; of {under_way} under way in {seeds} runs"),
+        });
+    }
+    Ok(())
+}

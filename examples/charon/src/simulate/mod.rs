@@ -1,0 +1,166 @@
+//! `charon simulate`: the policies side by side, over loads and seeds.
+
+mod found;
+mod plot;
+mod show;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use charon_model::feedback::Feedback;
+use charon_model::select::Replacement;
+use charon_model::simulate::{Fast, Growth, Policy, Scenario, Service};
+use clap::ValueEnum;
+
+use crate::failure::Failure;
+
+/// Simulates flows, servers and balancers in virtual time, and compares how flows are assigned.
+///
+/// Without arguments: the setting of the authors' notebook at five loads with five seeds.
+///
+/// Example: charon simulate --out target/charon --json target/charon/runs.json
+#[derive(clap::Parser, Debug)]
+pub struct Args {
+    /// Loads, in percent of what all servers can do.
+    #[arg(long, value_delimiter = ',', default_value = "64.5,76.5,84.5,92.5,100")]
+    pub loads: Vec<f64>,
+    /// The policies to compare; all if none is given.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub policies: Vec<PolicyName>,
+    /// So many seeds, from 1 up.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub seeds: u64,
+    /// Flows per run.
+    #[arg(long, default_value_t = 50_000)]
+    pub flows: u32,
+    /// Servers; every other one is twice as fast.
+    #[arg(long, default_value_t = 64)]
+    pub servers: u16,
+    /// In what a fast server is twice as fast.
+    #[arg(long, value_enum, default_value_t = FastName::Cores)]
+    pub fast: FastName,
+    /// How a server works off its flows.
+    #[arg(long, value_enum, default_value_t = ServiceName::Queued)]
+    pub service: ServiceName,
+    /// Balancers, which share nothing.
+    #[arg(long, default_value_t = 2)]
+    pub balancers: u8,
+    /// Mean work of a flow, in milliseconds on a slow server.
+    #[arg(long, default_value_t = 500)]
+    pub work_ms: u32,
+    /// From a balancer to a server, in microseconds; the same back.
+    #[arg(long, default_value_t = 100)]
+    pub one_way_us: u32,
+    /// The control plane's period, in milliseconds.
+    #[arg(long, default_value_t = 1_000)]
+    pub period_ms: u32,
+    /// Reports keep the SYNs that are on their way, instead of overwriting the score.
+    #[arg(long)]
+    pub keep_in_flight: bool,
+    /// The two candidates are distinct servers.
+    #[arg(long)]
+    pub distinct: bool,
+    /// Also draw, as SVG files in this directory.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Also write every run to this file.
+    #[arg(long)]
+    pub json: Option<PathBuf>,
+    /// One seed and 5,000 flows: to look at the program, not at the figures.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PolicyName {
+    Ecmp,
+    RoundRobin,
+    Wcmp,
+    Charon,
+    /// The fewest flows of all servers, with all balancers' flows known at once.
+    Oracle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FastName {
+    /// Two cores instead of one.
+    Cores,
+    /// A doubled clock.
+    Clock,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ServiceName {
+    /// One flow per core, in order.
+    Queued,
+    /// All flows at once, evenly.
+    Shared,
+}
+
+pub fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let found = found::all(args)?;
+    let growth = found::growth(args)?;
+    show::print(out, args, &found, &growth)?;
+    if let Some(path) = &args.json {
+        write(path, show::json(args, &found, &growth).to_string().as_bytes())?;
+    }
+    if let Some(folder) = &args.out {
+        write(&folder.join("jain.svg"), plot::jain(&found, args).as_bytes())?;
+        write(&folder.join("fct.svg"), plot::fct(&found).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(Failure::file(path))?;
+    std::fs::write(path, bytes).map_err(Failure::file(path))
+}
+
+impl Args {
+    pub fn policies(&self) -> Vec<Policy> {
+        let policy = |name: &PolicyName| match name {
+            PolicyName::Ecmp => Policy::Ecmp,
+            PolicyName::RoundRobin => Policy::RoundRobin,
+            PolicyName::Wcmp => Policy::Wcmp,
+            PolicyName::Charon => Policy::Charon,
+            PolicyName::Oracle => Policy::LeastScore,
+        };
+        if self.policies.is_empty() { Policy::ALL.to_vec() } else { self.policies.iter().map(policy).collect() }
+    }
+
+    pub fn seeds(&self) -> u64 {
+        if self.quick { 1 } else { self.seeds }
+    }
+
+    pub fn loads_permille(&self) -> Vec<u32> {
+        self.loads.iter().map(|load| (load * 10.0).round() as u32).collect()
+    }
+
+    pub fn scenario(&self, load_permille: u32, seed: u64) -> Scenario {
+        let mut scenario = Scenario::notebook(load_permille, seed);
+        scenario.servers = self.servers;
+        scenario.balancers = self.balancers;
+        scenario.flows = if self.quick { 5_000 } else { self.flows };
+        scenario.mean_work_us = self.work_ms.saturating_mul(1_000);
+        scenario.one_way_us = self.one_way_us;
+        scenario.period_us = self.period_ms.saturating_mul(1_000);
+        scenario.fast = if self.fast == FastName::Cores { Fast::Cores } else { Fast::Clock };
+        scenario.service = if self.service == ServiceName::Queued { Service::Queued } else { Service::Shared };
+        scenario.feedback = if self.keep_in_flight { Feedback::KeepInFlight } else { Feedback::Overwrite };
+        scenario.replacement = if self.distinct { Replacement::Without } else { Replacement::With };
+        scenario
+    }
+
+    /// The same with a quarter of the servers coming in the middle.
+    pub fn growing(&self, load_permille: u32, seed: u64) -> Scenario {
+        let mut scenario = self.scenario(load_permille, seed);
+        let servers_before = (self.servers - self.servers / 4).clamp(1, self.servers.saturating_sub(1).max(1));
+        scenario.growth = Some(Growth { servers_before, at_flow: scenario.flows / 2 });
+        scenario
+    }
+
+    /// Whether the figures can be held against the notebook's.
+    pub fn is_notebook(&self) -> bool {
+        self.scenario(645, 1) == Scenario::notebook(645, 1)
+    }
+}

@@ -1,0 +1,83 @@
+//! The program, as a user runs it.
+
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_charon")).args(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `simulate` prints every policy, draws both drawings, and writes every run; a second time the same.
+#[test]
+fn simulate_prints_draws_and_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let simulate = |json: &str| {
+        let (out, json) = (path("drawings"), path(json));
+        let loads = ["--loads", "64.5,92.5", "--quick", "--out", &out, "--json", &json];
+        let out = run(&[&["simulate"][..], &loads].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let json = std::fs::read_to_string(json).expect("a file");
+        (text(&out.stdout), serde_json::from_str::<serde_json::Value>(&json).expect("JSON"))
+    };
+    let (shown, json) = simulate("first.json");
+    for policy in ["ecmp", "round_robin", "wcmp", "charon", "oracle"] {
+        assert!(shown.lines().any(|line| line.starts_with(policy)), "{policy}: {shown}");
+    }
+    assert_eq!((json["runs"].as_array().map(Vec::len), &json["schema"]), (Some(10), &1.into()));
+    let broken = |policy: &str| {
+        let runs = json["growth"].as_array().expect("an array");
+        runs.iter().find(|run| run["policy"] == policy).map(|run| run["broken"].as_u64())
+    };
+    assert_eq!(broken("charon"), Some(Some(0)));
+    assert!(broken("ecmp") > Some(Some(0)));
+    for drawing in ["drawings/jain.svg", "drawings/fct.svg"] {
+        let svg = std::fs::read_to_string(path(drawing)).expect("a drawing");
+        assert!(svg.starts_with("<svg") && svg.contains("charon") && svg.contains("oracle"), "{drawing}");
+    }
+    assert_eq!(simulate("second.json"), (shown, json), "a run is a function of its arguments");
+}
+
+/// The notebook's figures stand beside ours only where the setting is the notebook's.
+#[test]
+fn the_notebook_is_shown_where_it_applies() {
+    let small = ["simulate", "--loads", "64.5", "--seeds", "1", "--policies", "ecmp"];
+    let notebook = run(&small);
+    assert!(text(&notebook.stdout).contains("notebook") && text(&notebook.stdout).contains("0.343"));
+    let other = run(&[&small[..], &["--servers", "32"]].concat());
+    assert!(other.status.success() && !text(&other.stdout).contains("notebook"));
+}
+
+/// Mistakes are named with their numbers.
+#[test]
+fn mistakes_are_explained() {
+    for (arguments, words) in [
+        (&["--servers", "1"][..], "the number of servers is 1: expected 2 to 256"),
+        (&["--loads", "250"], "the load in thousandths is 2500: expected 1 to 2000"),
+        (&["--loads", "-3"], "unexpected argument"),
+        (&["--flows", "7"], "the number of flows is 7: expected 100 to 10000000"),
+        (&["--seeds", "0"], "0 is not in 1..=1000"),
+        (&["--policies", "magic"], "possible values"),
+        (&["--quick", "--loads", "64.5", "--json", "/proc/none/x.json"], "/proc/none/x.json"),
+    ] {
+        let out = run(&[&["simulate"], arguments].concat());
+        assert!(!out.status.success() && text(&out.stderr).contains(words), "{arguments:?}: {}", text(&out.stderr));
+    }
+}
+
+/// A reader that goes away early ends the program quietly.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_charon"))
+        .args(["simulate", "--quick", "--loads", "64.5"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let out = child.wait_with_output().expect("it ends");
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", text(&out.stderr));
+}
