@@ -9,7 +9,8 @@
 //! *Deviations, ours.* A server whose speed is unknown (v = 0) counts as average. *Draining*: weight 0, so that it gets no
 //! new flow, while its row in the IP Table stays for the old ones. *Sweep*: ages are taken modulo 2^`t_bits`, so a score
 //! that nobody touches for that long would look fresh again; twice as often as necessary, scores that read 0 are stored as
-//! 0. A task assigned between the read and the store is forgotten, once in hours.
+//! 0. A task assigned between the read and the store is forgotten, once in hours. *Removal*: the score of a server that went
+//! is cleared, so that who gets its id next is idle and of unknown speed, and not what its predecessor was.
 //!
 //! *Cost.* O(N) a run; no allocation after the first. [`run`](Control::run) does nothing before the period has ended, unless
 //! servers have come or gone.
@@ -27,6 +28,8 @@ use crate::params::{Params, Widths};
 pub struct Control {
     period_ticks: u64,
     servers: Vec<Standing>,
+    /// Whose rows of the Score Table are still to be cleared.
+    gone: Vec<bool>,
     weights: Vec<u32>,
     next_build: u64,
     next_sweep: u64,
@@ -80,6 +83,7 @@ impl Control {
         Self {
             period_ticks,
             servers: vec![Standing::Absent; params.servers().into()],
+            gone: vec![false; params.servers().into()],
             weights: Vec::with_capacity(params.servers().into()),
             next_build: 0,
             next_sweep: 0,
@@ -113,13 +117,16 @@ impl Control {
     }
 
     /// A server goes, whether drained or not: flows that it still has break now. Run before the next packet: until then it
-    /// can still be drawn.
+    /// can still be drawn, and its score is still there.
     ///
     /// # Errors
     /// [`ControlError::IpTable`].
     pub fn remove(&mut self, id: u8, ips: &mut IpTable) -> Result<Row, ControlError> {
         let row = ips.remove(id)?;
         self.set(id, Standing::Absent);
+        if let Some(gone) = self.gone.get_mut(usize::from(id)) {
+            *gone = true;
+        }
         Ok(row)
     }
 
@@ -130,6 +137,11 @@ impl Control {
     /// [`AliasError`], if the tables are for other parameters than the control plane.
     pub fn run(&mut self, now: u64, scores: &mut DipRegScore, tables: &mut AliasTables) -> Result<Ran, AliasError> {
         let mut ran = Ran::default();
+        for (id, gone) in (0..=u8::MAX).zip(&mut self.gone) {
+            if core::mem::take(gone) {
+                let _ = scores.apply(Request::update(id, 0, 0, now as u32));
+            }
+        }
         if now >= self.next_sweep {
             ran.swept = Some(sweep(scores, now as u32));
             self.next_sweep = now.saturating_add(u64::from(scores.widths().sweep_ticks() / 2));

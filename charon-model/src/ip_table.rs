@@ -21,6 +21,15 @@ pub struct IpTable {
     /// The server of each bucket; of no meaning while there is no row.
     buckets: Vec<u8>,
     servers: u16,
+    family: Family,
+}
+
+/// Which addresses a table takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Any,
+    V4,
+    V6,
 }
 
 /// Where a server is.
@@ -54,6 +63,14 @@ pub enum IpTableError {
         /// The address in its row.
         address: IpAddr,
     },
+    /// The table is for the addresses of the other family.
+    #[error("server id {id} with the address {address}: expected one of the other family")]
+    Family {
+        /// The id given.
+        id: u8,
+        /// The address given.
+        address: IpAddr,
+    },
     /// The id has no row.
     #[error("server id {id} has no row")]
     Vacant {
@@ -69,8 +86,13 @@ impl IpTable {
     /// An empty table for N servers, 1 to 256, as checked by [`Params`](crate::params::Params).
     #[must_use]
     pub fn new(params: &crate::params::Params) -> Self {
+        Self::of(Family::Any, params)
+    }
+
+    /// The same for addresses of one family.
+    pub(crate) fn of(family: Family, params: &crate::params::Params) -> Self {
         let rows = vec![None; params.servers().into()];
-        Self { rows, buckets: vec![0; Self::BUCKETS as usize], servers: 0 }
+        Self { rows, buckets: vec![0; Self::BUCKETS as usize], servers: 0, family }
     }
 
     /// The row of a server; `None` for an id without one, also beyond N.
@@ -90,10 +112,14 @@ impl IpTable {
     /// Adds a server.
     ///
     /// # Errors
-    /// [`IpTableError::UnknownId`], [`IpTableError::Taken`].
+    /// [`IpTableError::UnknownId`], [`IpTableError::Taken`]; [`IpTableError::Family`] in a
+    /// [`Pipeline`](crate::pipeline::Pipeline)'s table.
     pub fn add(&mut self, id: u8, row: Row) -> Result<(), IpTableError> {
         if let Some(&Row { address, .. }) = self.slot(id)?.as_ref() {
             return Err(IpTableError::Taken { id, address });
+        }
+        if self.family == if row.address.is_ipv4() { Family::V6 } else { Family::V4 } {
+            return Err(IpTableError::Family { id, address: row.address });
         }
         *self.slot(id)? = Some(row);
         self.servers += 1;

@@ -216,14 +216,11 @@ impl World<'_> {
         }
     }
 
-    /// A new Alias Table; weights of zero alone make none, and the old one stays.
+    /// A new Alias Table; of weights of zero alone, one that names nobody.
     fn replace(&mut self) {
         self.changes += 1;
-        if self.pipeline.tables_mut().alias.replace(&self.weights).is_ok() {
-            self.in_force = self.weights;
-        } else {
-            assert_eq!(self.weights, [0; 16]);
-        }
+        self.pipeline.tables_mut().alias.replace(&self.weights).unwrap();
+        self.in_force = self.weights;
     }
 }
 

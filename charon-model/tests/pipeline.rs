@@ -6,10 +6,12 @@ mod support;
 
 use core::net::SocketAddr;
 
+use charon_model::control::{Control, ControlError, Standing};
 use charon_model::dip_reg_score::Request;
 use charon_model::feedback::Feedback;
 use charon_model::frame::Frame;
 use charon_model::gre::Report;
+use charon_model::ip_table::IpTableError;
 use charon_model::packet::{Flags, Packet};
 use charon_model::params::{Params, RawParams, RawWidths};
 use charon_model::pipeline::{
@@ -158,6 +160,24 @@ fn a_removed_server_orphans_its_own_flows_only() {
         }
     }
     assert_eq!(pipeline.counters().forwarded(Route::Orphan), 4 * 9);
+}
+
+/// A table takes addresses of its own family only, whoever edits it: a segment cannot be sent to one of the other.
+#[test]
+fn tables_refuse_the_other_family() {
+    for (table, other) in [(Family::V4, Family::V6), (Family::V6, Family::V4)] {
+        let mut pipeline = balancer([], config());
+        let (right, wrong) = (row(table, 5), row(other, 5));
+        let mut control = Control::new(&params(), 1);
+        let refused = IpTableError::Family { id: 5, address: wrong.address };
+        let rows = pipeline.tables_mut().ip_mut(right.address);
+        assert_eq!(rows.add(5, wrong), Err(refused));
+        assert_eq!(control.add(5, wrong, rows), Err(ControlError::IpTable(refused)));
+        assert_eq!(control.standing(5), Standing::Absent);
+        assert_eq!(control.add(5, right, rows), Ok(()));
+        assert_eq!(server(&mut pipeline, table.syn(1).build()), 5);
+        assert_eq!(dropped(&mut pipeline, other.syn(1).build()), DropReason::NoServer);
+    }
 }
 
 /// SYNs survive every state of the tables: an Alias Table that still names a removed server, or that is not there yet; and

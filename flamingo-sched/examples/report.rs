@@ -6,23 +6,7 @@
 //! seeds only. Times are medians over batches of this machine, now; compare them with the gather of the same run, which
 //! reads one byte per key and does nothing else.
 //!
-//! | rows | what |
-//! |---|---|
-//! | `remote_reads/<scheduler>/<mix>/p<p>` | remote reads per batch by overlap (Fig. 10) |
-//! | `remote_reads_redrawn/fusion/<mix>/p<p>` | the same with one factor of the workload changed |
-//! | `time_us/<scheduler>/<mix>` | assignments only (`Plan::without_rows`) |
-//! | `time_us_plan/<scheduler>/<mix>` | the full plan |
-//! | `time_us_sparse/fusion/<mix>` | assignments only, ids scattered over 32 bits, sparse table |
-//! | `time_us_bounded/fusion/<mix>` | the same with at most 65,536 keys away from home |
-//! | `time_us_general/fusion/<mix>/m<m>` | assignments only, by the form for any m |
-//! | `time_us_gather/<mix>`, `time_us_ingest/<mix>` | the floor; filling a batch |
-//! | `ns_per_key_ratio_to_gather/fusion/<mix>` | `time_us` over `time_us_gather` |
-//! | `time_us_plan/prescient-naive/<mix>` | Hermes as the paper measured it: one batch |
-//! | `pipeline/<scheduler>/<workload>`, `pipeline_reads/…` | workers' worth in virtual time; remote reads per transaction |
-//! | `speedup/<scheduler>/m<m>/dist<d>` | Fig. 8, drained: worth, as a ratio to m = 1 |
-//! | `allocs_per_batch/fusion` | allocations of one call after warm-up |
-//!
-//! The mixes are light, medium and heavy (Flamingo §6.3.2), and the name of each trace.
+//! `report/names.rs` has the table of rows, and a report that lacks one, or has another, fails.
 
 #![allow(
     clippy::disallowed_types,
@@ -32,18 +16,18 @@
     reason = "a report measures time and prints averages; no decision depends on either"
 )]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
 use clap::Parser;
-use flamingo_sched::workload::KeySets;
-use flamingo_sched::{
-    Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, Inner, LookPresent, PrefixFusion, Prescient,
-    RangePartition, Refined, StaticHome, StaticTxHash, Timing,
-};
+use flamingo_sched::catalogue::Kind;
+use flamingo_sched::workload::Width;
 
-#[path = "report/pipeline.rs"]
-mod pipeline;
+#[path = "report/goals.rs"]
+mod goals;
+#[path = "report/names.rs"]
+mod names;
 #[path = "report/reads.rs"]
 mod reads;
 #[path = "report/rows.rs"]
@@ -52,30 +36,16 @@ mod rows;
 mod times;
 #[path = "report/trace.rs"]
 mod trace;
+#[path = "report/worth.rs"]
+mod worth;
 
 use rows::Rows;
 use times::{Mix, times};
 
 /// The number of executor workers unless a row says otherwise; ε is 1/10 throughout.
 const WORKERS: u16 = 8;
-/// Transactions of a batch.
-const TRANSACTIONS: usize = 1000;
-
-/// Makes a scheduler.
-type Make = fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>;
-
-/// Every scheduler of the crate gets rows: one line here.
-const SCHEDULERS: &[Make] = &[
-    |config| Ok(Box::new(Fusion::new(config)?)),
-    |config| Ok(Box::new(PrefixFusion::new(config, 2)?)),
-    |config| Ok(Box::new(EarliestFinish::new(config, Timing::default())?)),
-    |config| Ok(Box::new(Refined::new(config, Inner::Fusion, 2)?)),
-    |config| Ok(Box::new(StaticHome::new(config)?)),
-    |config| Ok(Box::new(StaticTxHash::new(config)?)),
-    |config| Ok(Box::new(Calvin::new(config)?)),
-    |config| Ok(Box::new(LookPresent::new(config)?)),
-    |config| Ok(Box::new(Prescient::incremental(config)?)),
-];
+/// What the naive search gets instead, whose time grows with the square of a batch: batches, and transactions of each.
+const NAIVE: (u32, usize) = (8, 100);
 
 /// Prints the reference table of flamingo-sched.
 #[derive(Parser)]
@@ -92,27 +62,123 @@ struct Args {
     trace: Vec<PathBuf>,
 }
 
+/// How much of everything is measured.
+struct Effort {
+    /// Transactions of a batch.
+    transactions: usize,
+    /// Different batches of a mix, for times; and how often they are gone through after a first time.
+    batches: usize,
+    passes: usize,
+    trace_passes: usize,
+    /// Seeds of a mean, from 1 on.
+    seeds: u64,
+    /// Batches of the hot shard; of Fig. 8, per worker.
+    worth_batches: u32,
+    speedup_batches: u32,
+}
+
+impl Effort {
+    const FULL: Self = Self {
+        transactions: 1000,
+        batches: 256,
+        passes: 5,
+        trace_passes: 50,
+        seeds: 16,
+        worth_batches: 20,
+        speedup_batches: 40,
+    };
+    const QUICK: Self =
+        Self { batches: 20, passes: 1, trace_passes: 1, seeds: 1, worth_batches: 5, speedup_batches: 2, ..Self::FULL };
+
+    /// Batches of a stream, and transactions of each.
+    fn stream(&self, kind: Kind, batches: u32) -> (u32, usize) {
+        match kind {
+            Kind::PrescientNaive => (batches.min(NAIVE.0), self.transactions.min(NAIVE.1)),
+            _ => (batches, self.transactions),
+        }
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    let mut rows = Rows::default();
-    reads::remote_reads(&mut rows, if args.quick { 2 } else { 16 })?;
-    reads::allocations(&mut rows)?;
-    pipeline::hot_shard(&mut rows, 20)?;
-    pipeline::speedup(&mut rows, if args.quick { 2 } else { 25 })?;
-    for mix in Mix::synthetic(if args.quick { 20 } else { 256 }) {
-        times(&mut rows, &mix, if args.quick { 1 } else { 5 })?;
-    }
-    for file in &args.trace {
-        let mix = trace::mix(file)?;
-        reads::remote_reads_of_trace(&mut rows, &mix)?;
-        pipeline::trace(&mut rows, &mix)?;
-        times(&mut rows, &mix, if args.quick { 1 } else { 50 })?;
-    }
+    let rows = report(&if args.quick { Effort::QUICK } else { Effort::FULL }, &args.trace)?;
     rows.print();
     args.json.map_or(Ok(()), |path| rows.write(&path))
 }
 
-/// Accounts in ranges, ε = 1/10.
-fn range(workers: u16) -> Result<Config, ConfigError> {
-    Ok(Config::new(workers, RangePartition::new(workers, KeySets::ACCOUNTS)?))
+/// All rows of the table of names.
+fn report(effort: &Effort, traces: &[PathBuf]) -> Result<Rows, Box<dyn Error>> {
+    let mut rows = Rows::default();
+    // Traces first: a mistake in one shows at once.
+    let mut taken: BTreeSet<_> = Width::ALL.map(|width| width.name().to_owned()).into();
+    if let Some(file) = traces.iter().find(|file| !taken.insert(trace::name(file))) {
+        return Err(format!("{}: there are rows of the name {} already", file.display(), trace::name(file)).into());
+    }
+    let traces: Vec<_> = traces.iter().map(|file| trace::mix(file, effort)).collect::<Result<_, _>>()?;
+    reads::remote_reads(&mut rows, effort)?;
+    reads::allocations(&mut rows, effort)?;
+    worth::hot(&mut rows, effort)?;
+    worth::speedups(&mut rows, effort)?;
+    for mix in Mix::synthetic(effort) {
+        times(&mut rows, &mix, effort.passes)?;
+    }
+    for mix in &traces {
+        reads::remote_reads_of_trace(&mut rows, mix)?;
+        worth::on_trace(&mut rows, mix)?;
+        times(&mut rows, mix, effort.trace_passes)?;
+    }
+    rows.check(&names::expected(&traces.into_iter().map(|mix| mix.name).collect::<Vec<_>>()))?;
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Enough to have every row.
+    const LEAST: Effort = Effort {
+        transactions: 20,
+        batches: 2,
+        passes: 1,
+        trace_passes: 1,
+        seeds: 1,
+        worth_batches: 1,
+        speedup_batches: 1,
+    };
+
+    /// Every row of the table of names is measured, and no other; those of a trace as well.
+    #[test]
+    fn every_row_is_there() {
+        let file = std::env::temp_dir().join(format!("flamingo-sched-report-{}.csv", std::process::id()));
+        let lines: String = (0..90).map(|i| format!("1,{i},{},{};{}\n", i % 7, i % 13, 50 + i)).collect();
+        std::fs::write(&file, lines).unwrap();
+        let rows = report(&LEAST, std::slice::from_ref(&file));
+        std::fs::remove_file(&file).unwrap();
+        let names = names::expected(&[trace::name(&file)]);
+        assert!(names.contains("time_us/prescient-naive/heavy") && names.contains("speedup/calvin/m8/dist0.2"));
+        assert_eq!(rows.unwrap().check(&names), Ok(()));
+    }
+
+    /// Rows of two traces of one name, or of a mix, could not be told apart.
+    #[test]
+    fn traces_have_names_of_their_own() {
+        for files in [&["light.csv"][..], &["a/x.csv", "b/x.csv.gz"]] {
+            let files: Vec<_> = files.iter().map(PathBuf::from).collect();
+            let refused = report(&LEAST, &files).err().map(|error| error.to_string());
+            assert!(refused.is_some_and(|text| text.contains("already")), "{files:?}");
+        }
+    }
+
+    /// A table that differs from the rows is noticed.
+    #[test]
+    fn a_wrong_row_is_noticed() {
+        let mut rows = Rows::default();
+        let table = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        rows.push("a".to_owned(), 1.0, "", None, "");
+        assert_eq!(rows.check(&table(&["a"])), Ok(()));
+        assert!(rows.check(&table(&["a", "b"])).is_err());
+        assert!(rows.check(&table(&[])).is_err());
+        rows.push("a".to_owned(), 1.0, "", None, "");
+        assert!(rows.check(&table(&["a"])).is_err());
+    }
 }

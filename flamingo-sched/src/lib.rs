@@ -6,6 +6,8 @@ extern crate alloc;
 
 mod batch;
 mod calvin;
+#[cfg(feature = "test-util")]
+pub mod catalogue;
 mod config;
 mod earliest_finish;
 mod fusion;

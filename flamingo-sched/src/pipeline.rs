@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 
 use crate::{Plan, TxnBatch};
 
+pub mod measure;
+
 /// The executor workers of a node in virtual time. All times are ticks since the beginning.
 #[derive(Clone, Debug)]
 pub struct Pipeline {

@@ -39,8 +39,8 @@ pub struct PrefixFusion {
 }
 
 impl PrefixFusion {
-    /// A scheduler before its first batch. A worker may run `slack` units of weight ahead of its share of a prefix; 0 is
-    /// the default of reports, and what fewest remote reads want is more.
+    /// A scheduler before its first batch. A worker may run `slack` units of weight ahead of its share of a prefix; reports
+    /// take 2, and what fewest remote reads want is more.
     ///
     /// # Errors
     /// [`ConfigError`] says which value is impossible.

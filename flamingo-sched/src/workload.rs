@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::TxnBatch;
 use crate::partition::mix;
+use crate::{Config, ConfigError, RangePartition, TxnBatch};
 
 mod payments;
+pub mod trace;
 
 pub use payments::Payments;
 
@@ -136,6 +137,14 @@ impl KeySets {
             drawn: Vec::new(),
             seen: Vec::new(),
         }
+    }
+
+    /// Workers that share all accounts, in contiguous ranges.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if there cannot be so many workers.
+    pub fn config(workers: u16) -> Result<Config, ConfigError> {
+        Ok(Config::new(workers, RangePartition::new(workers, Self::ACCOUNTS)?))
     }
 
     /// The same with another reading of the paper.

@@ -113,6 +113,29 @@ fn a_drained_server_keeps_its_flows_and_gets_none() {
     assert!(world.run(6).rebuilt && world.masses()[2] > 0);
 }
 
+/// An id that is given again starts anew: the load and the speed of who had it before are gone, whether the id was free for
+/// a while or not.
+#[test]
+fn an_id_given_again_starts_anew() {
+    for pause in [0, PERIOD] {
+        let mut world = World::with(3);
+        let _ = world.run(0);
+        world.report(1, 4_000, 8_000, 1);
+        world.report(2, 0, 1_000, 1);
+        world.control.remove(1, &mut world.ips).unwrap();
+        if pause > 0 {
+            let _ = world.run(pause);
+        }
+        world.control.add(1, row(1), &mut world.ips).unwrap();
+        let _ = world.run(2 + pause);
+        assert_eq!((world.scores.rows()[1].g, world.scores.rows()[1].v), (0, 0));
+        assert_eq!(world.control.weights()[..3], [1_000 << 16; 3], "an unknown speed is average");
+        world.report(1, 5, 3_000, 3 + pause);
+        let _ = world.run(3 * PERIOD);
+        assert_eq!(world.scores.rows()[1].v, 3_000, "and it is cleared once");
+    }
+}
+
 /// With the last server drained, nobody can be chosen, rather than one who must not be.
 #[test]
 fn with_nobody_active_nobody_is_chosen() {

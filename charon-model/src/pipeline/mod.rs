@@ -18,7 +18,9 @@
 //!    answers the client directly, in the service's name; only its SYN-ACK comes back through here.
 //! 2. Towards a client the tunnel is taken off.
 //! 3. Whatever names a server without a row of the flow's family goes to the fallback. So a flow whose server was removed
-//!    meets a server that does not know it, whose reset ends it at once, and no change of the tables loses a SYN.
+//!    meets a server that does not know it, whose reset ends it at once, and no change of the tables loses a SYN. GET_INDEX
+//!    comes before the IP Table, so a SYN that ends there leaves a task too many with the server that was drawn, until its
+//!    next report: give servers that get weight an address of each of the service's families.
 //!
 //! *What servers have to do*: answer in the service's name; use timestamps whenever the client does, and stamp every segment
 //! ([`timestamp`](crate::timestamp)), or the flow is looked for in the fallback; restore what comes back before their stack
@@ -28,7 +30,9 @@
 //!
 //! *Deviations* (ours where the paper is silent): clients without timestamps, removed servers and retransmitted SYNs
 //! ([`NewFlows`]) as said here; a report counts only if it comes from the server that it names; TTLs; every refusal, each
-//! with a [`DropReason`]. ICMP errors about flows are the host's: their quote need not reach as far as the timestamp.
+//! with a [`DropReason`]. ICMP errors about flows are the host's: their quote need not reach as far as the timestamp. So no
+//! server hears from here that its packets to a client are too big: the host passes such errors on to all servers, or they
+//! keep their segments small enough for every path, or probe (RFC 4821).
 //! A reset that a client sends without ACK carries no usable timestamp and takes the fallback; so the server may miss it.
 //!
 //! *Cost*: O(headers), and no allocation.

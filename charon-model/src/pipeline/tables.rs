@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use crate::alias::{AliasError, AliasTables};
 use crate::dip_reg_score::DipRegScore;
 use crate::feedback::{Feedback, InFlight};
-use crate::ip_table::{IpTable, IpTableError, Row};
+use crate::ip_table::{Family, IpTable, IpTableError, Row};
 use crate::params::Params;
 
 /// Alias Table, Score Table, and an IP Table for each address family.
@@ -28,8 +28,8 @@ impl Tables {
             alias: AliasTables::new(params.random_bits())?,
             scores: DipRegScore::new(params),
             in_flight: InFlight::new(params, feedback),
-            v4: IpTable::new(params),
-            v6: IpTable::new(params),
+            v4: IpTable::of(Family::V4, params),
+            v6: IpTable::of(Family::V6, params),
         })
     }
 
@@ -51,7 +51,7 @@ impl Tables {
         v4.or(v6).map(|_| ())
     }
 
-    /// The IP Table of an address's family, for a [`Control`](crate::control::Control): give it rows of this family only.
+    /// The IP Table of an address's family, for a [`Control`](crate::control::Control). It refuses rows of the other one.
     pub const fn ip_mut(&mut self, address: IpAddr) -> &mut IpTable {
         if address.is_ipv4() { &mut self.v4 } else { &mut self.v6 }
     }

@@ -28,7 +28,7 @@ pub enum Command {
 /// Runs the packets of a capture through the balancer, and writes what it forwards.
 ///
 /// IN is a classic pcap file of Ethernet frames (pcapng: convert it with `editcap -F pcap`). Every frame is handled at the
-/// time at which it was captured. OUT gets the forwarded frames, rewritten, with these times; it is there when everything
+/// time at which it was captured, but never before the frame in front of it. OUT gets the forwarded frames, rewritten, with these times; it is there when everything
 /// went well, or not at all. What became of the frames is printed as counters.
 ///
 /// The configuration is a TOML file: the service's addresses, the tunnel's end, the uplink, and a list of servers. See

@@ -138,6 +138,10 @@ impl Checker<'_> {
     fn config(&self, raw: &File) -> Result<Config, ConfigError> {
         let uplink = NextHop { port: raw.uplink.port, mac: self.mac("uplink.mac", &raw.uplink.mac)? };
         let (service, tunnel) = (self.addresses("service", &raw.service)?, self.addresses("tunnel", &raw.tunnel)?);
+        if tunnel == Addresses::default() {
+            let message = "no tunnel address, so no report could come in: expected v4, v6, or both".to_owned();
+            return Err(ConfigError::Together { file: self.file.to_owned(), message });
+        }
         let mut config = Config::new(service, tunnel, self.mac("mac", &raw.mac)?, uplink);
         if let Some(name) = &raw.timestamp {
             let valid = [("low-bits", Layout::LowBits), ("high-bits", Layout::HighBits)];
@@ -161,11 +165,15 @@ impl Checker<'_> {
             return Err(self.invalid("server.id", &raw.id.span(), id, format!("expected 0 to {}", servers - 1)));
         };
         let mac = self.mac("server.mac", &raw.mac)?;
-        let FileAddresses { v4, v6 } = &FileAddresses { v4: raw.v4.clone(), v6: raw.v6.clone() };
-        let Addresses { v4, v6 } = self.pair("server", v4.as_ref(), v6.as_ref())?;
-        let rows = [v4.map(IpAddr::V4), v6.map(IpAddr::V6)].into_iter().flatten();
+        let Addresses { v4, v6 } = self.pair("server", raw.v4.as_ref(), raw.v6.as_ref())?;
+        let given =
+            [("server.v4", v4.map(IpAddr::V4), raw.v4.as_ref()), ("server.v6", v6.map(IpAddr::V6), raw.v6.as_ref())];
         let mut added = 0;
-        for address in rows {
+        for (field, address, text) in given {
+            let (Some(address), Some(text)) = (address, text) else { continue };
+            if let Some(owner) = owner(pipeline, address) {
+                return Err(self.quoted(field, text, format!("this is {owner}: expected an address of its own")));
+            }
             let row = Row { address, mac, port: raw.port };
             pipeline.tables_mut().add(id, row).map_err(|error| {
                 self.invalid("server.id", &raw.id.span(), id, format!("{error}; expected each id once"))
@@ -205,11 +213,25 @@ impl Checker<'_> {
         let bytes: Option<Vec<u8>> = raw
             .get_ref()
             .split(':')
-            .map(|byte| if byte.len() == 2 { u8::from_str_radix(byte, 16).ok() } else { None })
+            .map(|byte| {
+                // `from_str_radix` takes a sign.
+                let digits = byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
+                if digits { u8::from_str_radix(byte, 16).ok() } else { None }
+            })
             .collect();
-        bytes
-            .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| self.quoted(field, raw, "expected six bytes such as \"02:00:00:00:00:01\"".to_owned()))
+        let mac: Option<[u8; 6]> = bytes.and_then(|bytes| bytes.try_into().ok());
+        let Some(mac) = mac else {
+            return Err(self.quoted(field, raw, "expected six bytes such as \"02:00:00:00:00:01\"".to_owned()));
+        };
+        // The group bit of IEEE 802: every port would get the frame.
+        if mac[0] & 1 == 1 {
+            return Err(self.quoted(
+                field,
+                raw,
+                "a group's address: expected one station's, of an even first byte".into(),
+            ));
+        }
+        Ok(mac)
     }
 
     fn choice<T: Copy>(&self, field: &str, raw: &Spanned<String>, valid: &[(&str, T)]) -> Result<T, ConfigError> {
@@ -233,4 +255,18 @@ impl Checker<'_> {
     fn together(&self, error: &dyn std::error::Error) -> ConfigError {
         ConfigError::Together { file: self.file.to_owned(), message: error.to_string() }
     }
+}
+
+/// Whose address this is already. Frames to a server with one of the balancer's addresses would come back for ever, and a
+/// report of two servers with one address does not say whose it is.
+fn owner(pipeline: &Pipeline, address: IpAddr) -> Option<String> {
+    if pipeline.config().service.has(address) {
+        return Some("the service's".to_owned());
+    }
+    if pipeline.config().tunnel.has(address) {
+        return Some("the tunnel's".to_owned());
+    }
+    let rows = pipeline.tables().ip(address);
+    let id = rows.ids().find(|id| rows.get(*id).is_some_and(|row| row.address == address))?;
+    Some(format!("server {id}'s"))
 }

@@ -19,8 +19,10 @@ pub enum Failure {
     LinkType { file: String, got: String },
     #[error("{file}: frame {frame}: {reason}; what comes before it is whole, so the file may have been cut off")]
     Frame { file: String, frame: u64, reason: String },
-    #[error("{file} is input and output: expected two files")]
-    SameFile { file: String },
+    #[error("{file} is both {first} and {second}: expected two files")]
+    SameFile { file: String, first: &'static str, second: &'static str },
+    #[error("{file}: a folder: expected the name of a file")]
+    Folder { file: String },
     #[error("the output: {0}")]
     Output(#[from] io::Error),
     #[error(transparent)]

@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod demo;
 mod failure;
+mod output;
 mod replay;
 mod show;
 mod simulate;

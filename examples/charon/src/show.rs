@@ -11,8 +11,17 @@ use serde_json::{Value, json};
 pub struct Read {
     pub frames: u64,
     pub cut: u64,
-    /// The tick of the last frame.
-    pub now: u32,
+    /// Frames with an earlier time than one before them.
+    pub late: u64,
+    /// The latest tick so far.
+    pub tick: u64,
+}
+
+impl Read {
+    /// The tick as the data plane has it.
+    pub const fn now(&self) -> u32 {
+        self.tick as u32
+    }
 }
 
 pub fn counters(out: &mut impl Write, pipeline: &Pipeline) -> io::Result<()> {
@@ -30,7 +39,7 @@ pub fn servers(out: &mut impl Write, params: &Params, pipeline: &Pipeline, now: 
     Ok(())
 }
 
-/// `{"schema":1,"frames","cut","counters":{"forward":{…},"drop":{…},"punt":{…}},"servers":[{"id","score_milli"}…]}`;
+/// `{"schema":1,"frames","cut","late","counters":{"forward":{…},"drop":{…},"punt":{…}},"servers":[{"id","score_milli"}…]}`;
 /// counters of zero are left out.
 pub fn json(params: &Params, pipeline: &Pipeline, read: Read) -> Value {
     let mut counters = json!({"forward": {}, "drop": {}, "punt": {}});
@@ -38,8 +47,8 @@ pub fn json(params: &Params, pipeline: &Pipeline, read: Read) -> Value {
         counters[action][name] = count.into();
     }
     let servers: Vec<Value> =
-        scores(params, pipeline, read.now).map(|(id, score)| json!({"id": id, "score_milli": score})).collect();
-    json!({"schema": 1, "frames": read.frames, "cut": read.cut, "counters": counters, "servers": servers})
+        scores(params, pipeline, read.now()).map(|(id, score)| json!({"id": id, "score_milli": score})).collect();
+    json!({"schema": 1, "frames": read.frames, "cut": read.cut, "late": read.late, "counters": counters, "servers": servers})
 }
 
 /// (id, score in thousandths of a task), rising ids.

@@ -192,6 +192,18 @@ fn mistakes_are_explained_and_write_nothing() {
         ("v4 = \"203.0.113.2\"", "v4 = \"203.0.113.1\"", &["203.0.113.1 is both a service address and the tunnel's"]),
         ("port = 0", "port = 70000", &["line 19", "expected u16"]),
         ("v4 = \"10.0.0.13\"\nv6 = \"fd00::13\"", "", &["config.toml:45: server.id = 3", "has no address"]),
+        ("00:01\"", "+0:01\"", &["config.toml:20: uplink.mac", "expected six bytes"]),
+        ("\"02:00:00:00:00:fe\"", "\"ff:ff:ff:ff:ff:ff\"", &["config.toml:8: mac", "a group's address"]),
+        ("\"02:00:00:00:01:03\"", "\"03:00:00:00:01:03\"", &["config.toml:47: server.mac", "a group's address"]),
+        ("\"10.0.0.13\"", "\"10.0.0.10\"", &["config.toml:48: server.v4 = \"10.0.0.10\"", "server 0's"]),
+        ("\"fd00::13\"", "\"fd00:0::11\"", &["config.toml:49: server.v6", "server 1's"]),
+        ("\"10.0.0.13\"", "\"203.0.113.1\"", &["config.toml:48: server.v4", "the service's"]),
+        ("\"fd00::13\"", "\"2001:db8::2\"", &["config.toml:49: server.v6", "the tunnel's"]),
+        (
+            "v4 = \"203.0.113.2\"\nv6 = \"2001:db8::2\"",
+            "",
+            &["config.toml: no tunnel address", "expected v4, v6, or both"],
+        ),
     ] {
         assert!(config.contains(from), "{from}");
         refused(&capture, &config.replacen(from, to, 1), words);
@@ -206,7 +218,7 @@ fn mistakes_are_explained_and_write_nothing() {
     let input = shown(&at("in.pcap"));
     fs::write(&input, &capture).expect("written");
     let out = run(&["replay", &input, &input, "--config", CONFIG]);
-    assert!(text(&out.stderr).contains("is input and output"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("is both the input and the output"), "{}", text(&out.stderr));
     assert_eq!(fs::read(&input).expect("a file"), capture);
     let out = run(&["replay", "missing.pcap", "out.pcap", "--config", CONFIG]);
     assert!(text(&out.stderr).contains("missing.pcap: No such file"), "{}", text(&out.stderr));

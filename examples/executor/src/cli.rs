@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-
-use crate::schedulers::Kind;
+use flamingo_sched::catalogue::Kind;
 
 /// Runs the executor workers of one node under every scheduler, and compares them.
 ///
@@ -63,7 +63,7 @@ pub struct FiguresArgs {
 #[derive(Args, Debug)]
 pub struct ThreadedArgs {
     /// Which schedulers, in this order.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Kind::StaticHome, Kind::Fusion, Kind::EarliestFinish])]
+    #[arg(long, value_parser = kind(), value_delimiter = ',', default_value = "static-home,fusion,earliest-finish")]
     pub schedulers: Vec<Kind>,
     /// Worker threads.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -114,4 +114,10 @@ pub struct TraceArgs {
     /// Also write the rows to this file.
     #[arg(long)]
     pub json: Option<PathBuf>,
+}
+
+/// The schedulers by their names, with a line on each.
+fn kind() -> impl TypedValueParser<Value = Kind> {
+    let names = Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.summary()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
 }

@@ -2,13 +2,14 @@
 
 use std::io::Write;
 
-use flamingo_sched::{Config, ModuloPartition, OrderPreserving, RangePartition, workload::KeySets};
+use flamingo_sched::catalogue::Kind;
+use flamingo_sched::workload::KeySets;
+use flamingo_sched::{Config, ModuloPartition, OrderPreserving};
 
 use crate::cli::DemoArgs;
 use crate::cluster::{self, Outcome, Pace};
 use crate::output::{Row, write_json};
 use crate::program::{Batch, Program, batches, initial, serially};
-use crate::schedulers::Kind;
 use crate::{Failure, measure, progress};
 
 const BATCHES: u32 = 20;
@@ -38,12 +39,16 @@ pub fn run(args: &DemoArgs) -> Result<(), Failure> {
         }
         let name = kind.name();
         rows.push(Row::new(format!("pipeline/{name}/{workload}"), found.worth, "workers' worth"));
-        rows.push(Row::new(format!("remote_reads/{name}/{workload}"), found.per_txn(found.remote_reads), "reads/txn"));
+        rows.push(Row::new(
+            format!("remote_reads/{name}/{workload}"),
+            found.per_txn(found.drained.remote_reads),
+            "reads/txn",
+        ));
         lines.push(format!(
             "{name:<22} {:>6.2} {:>10.3} {:>10.3} {:>9.2} {:>9.0}  {state}",
             found.worth,
-            found.per_txn(found.remote_reads),
-            found.per_txn(found.returned),
+            found.per_txn(found.drained.remote_reads),
+            found.per_txn(found.drained.returned),
             found.max_over_mean(),
             found.schedule_us,
         ));
@@ -109,11 +114,7 @@ pub fn agrees(
 /// A scheduler for each of `m` workers, all alike; nodes of an odd number of workers have another sharding.
 pub fn node(kind: Kind, m: u16) -> Result<Option<Vec<Box<dyn OrderPreserving + Send>>>, Failure> {
     let scheduler = |_| {
-        let config = if m.is_multiple_of(2) {
-            Config::new(m, RangePartition::new(m, KeySets::ACCOUNTS)?)
-        } else {
-            Config::new(m, ModuloPartition::new(m)?)
-        };
+        let config = if m.is_multiple_of(2) { KeySets::config(m)? } else { Config::new(m, ModuloPartition::new(m)?) };
         Ok(kind.order_preserving(config).transpose()?)
     };
     (0..m).map(scheduler).collect()

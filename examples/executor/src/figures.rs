@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use flamingo_sched::catalogue::Kind;
+use flamingo_sched::pipeline::measure::Scaled;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{ExecScheduler, Plan, RangePartition, TxnBatch};
+use flamingo_sched::{ExecScheduler, Plan, TxnBatch};
 use indicatif::ProgressBar;
 
 use crate::cli::FiguresArgs;
 use crate::cluster::Stopwatch;
-use crate::measure::{Scaled, scalability};
+use crate::measure::scalability;
 use crate::output::{Row, write, write_json};
 use crate::plot::{Line, Panel, Point, svg};
-use crate::schedulers::Kind;
 use crate::{Failure, progress};
 
 /// The schedulers of Fig. 8.
@@ -63,8 +64,8 @@ fn fig8(seeds: &[u64], per_worker: u32, bar: &ProgressBar) -> Result<Figure, Fai
                 let found = over(seeds, bar, |seed| scalability(kind, m, distributed, (seed, per_worker)))?;
                 let point =
                     |value: fn(&Scaled) -> f64| Point::of(f64::from(m), &found.iter().map(value).collect::<Vec<_>>());
-                speedup.push(point(|found| found.drained));
-                ktps.push(point(|found| found.open_loop_ktps));
+                speedup.push(point(|found| found.worth_milli as f64 / 1000.0));
+                ktps.push(point(|found| found.open_loop_tps as f64 / 1000.0));
                 let (name, dist) = (kind.name(), f64::from(distributed) / 100.0);
                 let last = |points: &[Point]| points[points.len() - 1].mean;
                 // With one worker every scheduler is worth one.
@@ -152,7 +153,7 @@ fn each_batch(
     (size, batches): (usize, usize),
     mut visit: impl FnMut(&mut dyn ExecScheduler, &TxnBatch, &mut Plan) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut scheduler = kind.build(M, RangePartition::new(M, KeySets::ACCOUNTS)?)?;
+    let mut scheduler = kind.build(KeySets::config(M)?)?;
     let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
     // Reads the largest key, which sizes the tables and moves nothing.
     batch.push(&[KeySets::ACCOUNTS - 1], &[]);

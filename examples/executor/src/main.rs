@@ -10,7 +10,6 @@ mod output;
 mod plot;
 mod program;
 mod progress;
-mod schedulers;
 mod table;
 mod threaded;
 mod trace;

@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
+use flamingo_sched::catalogue::Kind;
+
 use crate::cli::TableArgs;
 use crate::output::{Row, write_json};
-use crate::schedulers::Kind;
 use crate::{Failure, measure, progress};
 
 /// The rows of the paper's table, as far as its text names them, and ours below.
 const SCHEMES: [(Kind, &str); 8] = [
     (Kind::Calvin, "Calvin"),
     (Kind::StaticHome, "PilotFish, by home"),
-    (Kind::StaticTxhash, "PilotFish, by hash"),
+    (Kind::StaticTxHash, "PilotFish, by hash"),
     (Kind::LookPresent, "LEAP"),
     (Kind::PrescientIncremental, "Hermes"),
     (Kind::Fusion, "Flamingo"),
@@ -32,13 +33,13 @@ pub fn run(args: &TableArgs) -> Result<(), Failure> {
     for (kind, scheme) in SCHEMES {
         bar.set_message(kind.name());
         let found = measure::hot_shard(kind, (90, args.seed), args.batches)?;
-        let moved = found.per_txn(found.remote_reads + found.returned);
-        let hops = found.per_distributed(found.hops);
-        let window = found.per_distributed(found.lock_windows) / measure::SERVICE as f64;
+        let moved = found.per_txn(found.drained.remote_reads + found.drained.returned);
+        let hops = found.per_distributed(found.drained.hops);
+        let window = found.per_distributed(found.drained.lock_windows) / measure::SERVICE as f64;
         let order = if matches!(kind, Kind::PrescientIncremental) { "no" } else { "yes" };
         lines.push(format!(
             "{scheme:<22} {moved:>9.3} {:>8.1} {hops:>6.2} {window:>8.2} {:>9.0} {:>9.2} {:>7.2}  {order}",
-            100.0 * found.per_txn(found.distributed),
+            100.0 * found.per_txn(found.drained.distributed),
             found.schedule_us,
             found.max_over_mean(),
             found.worth,

@@ -4,15 +4,15 @@
 use std::io::Write;
 use std::time::Duration;
 
+use flamingo_sched::Plan;
+use flamingo_sched::catalogue::Kind;
 use flamingo_sched::pipeline::Pipeline;
 use flamingo_sched::workload::KeySets;
-use flamingo_sched::{Plan, RangePartition};
 
 use crate::cli::ThreadedArgs;
 use crate::cluster::{self, Pace, cpu_seconds};
 use crate::output::{Row, write_json};
 use crate::program::{Batch, Program, batches, serially};
-use crate::schedulers::Kind;
 use crate::{Failure, demo, measure, progress};
 
 /// What has to show on the hot-shard workload.
@@ -101,7 +101,7 @@ fn acceptance(out: &mut impl Write, found: &[(Kind, f64)]) -> Result<(), Failure
 
 /// The same stream in virtual time.
 fn virtual_worth(kind: Kind, m: u16, stream: &[Batch]) -> Result<f64, Failure> {
-    let mut scheduler = kind.build(m, RangePartition::new(m, KeySets::ACCOUNTS)?)?;
+    let mut scheduler = kind.build(KeySets::config(m)?)?;
     let mut pipeline = Pipeline::new(m, measure::SERVICE, measure::LATENCY);
     let mut plan = Plan::new();
     for batch in stream {

@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use flamingo_sched::{HashPartition, Interner};
+use flamingo_sched::catalogue::Kind;
+use flamingo_sched::workload::trace::{ReadWriteSets, transaction};
+use flamingo_sched::{Config, HashPartition, Interner};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::cli::TraceArgs;
 use crate::output::{Row, write_json};
-use crate::schedulers::Kind;
 use crate::{Failure, measure, progress};
 
 const MAX_KEYS: u32 = 1 << 26;
@@ -24,7 +25,7 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub enum ReadError {
     #[error("cannot read {}: {source}", file.display())]
     Io { file: PathBuf, source: std::io::Error },
-    #[error("{}:{line}: {fault}; expected block,txindex,reads(;),writes(;), for example 7,0,12;13,12", file.display())]
+    #[error("{}:{line}: {fault}", file.display())]
     Line { file: PathBuf, line: u64, fault: String },
     #[error("{}: no transactions", file.display())]
     Empty { file: PathBuf },
@@ -39,8 +40,8 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
     for kind in kinds {
         bar.set_message(kind.name());
         let mut next = 0;
-        let partition = HashPartition::new(args.m)?;
-        let found = measure::drained(kind, (args.m, partition), u64::from(args.latency), |batch| {
+        let config = Config::new(args.m, HashPartition::new(args.m)?);
+        let found = measure::drained(kind, config, u64::from(args.latency), |batch| {
             batch.clear();
             let end = transactions.len().min(next + args.batch as usize);
             for (reads, writes) in &transactions[next..end] {
@@ -52,15 +53,15 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
         rows.push(Row::new(format!("pipeline/{}/{name}", kind.name()), found.worth, "workers' worth"));
         rows.push(Row::new(
             format!("remote_reads/{}/{name}", kind.name()),
-            found.per_txn(found.remote_reads),
+            found.per_txn(found.drained.remote_reads),
             "reads/txn",
         ));
         lines.push(format!(
             "{:<22} {:>6.2} {:>10.3} {:>10.3} {:>9.2} {:>9.0}",
             kind.name(),
             found.worth,
-            found.per_txn(found.remote_reads),
-            found.per_txn(found.returned),
+            found.per_txn(found.drained.remote_reads),
+            found.per_txn(found.drained.returned),
             found.max_over_mean(),
             found.schedule_us,
         ));
@@ -85,18 +86,14 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
     write_json(args.json.as_deref(), "trace", &workload, &rows)
 }
 
-/// Read and write sets of dense ids.
-type ReadWriteSets = (Vec<u32>, Vec<u32>);
-type Sets = Vec<ReadWriteSets>;
-
-fn read(file: &Path) -> Result<Sets, ReadError> {
+fn read(file: &Path) -> Result<Vec<ReadWriteSets>, ReadError> {
     let io = |source| ReadError::Io { file: file.to_owned(), source };
     let mut input = BufReader::new(File::open(file).map_err(io)?);
     let zipped = input.fill_buf().map_err(io)?.starts_with(&GZIP_MAGIC);
     if zipped { parse(file, BufReader::new(MultiGzDecoder::new(input))) } else { parse(file, input) }
 }
 
-fn parse(file: &Path, mut input: impl BufRead) -> Result<Sets, ReadError> {
+fn parse(file: &Path, mut input: impl BufRead) -> Result<Vec<ReadWriteSets>, ReadError> {
     // The hash key may be any: no result depends on it.
     let mut ids = Interner::new(MAX_KEYS, [1, 2]);
     let (mut sets, mut bytes) = (Vec::new(), Vec::new());
@@ -106,41 +103,18 @@ fn parse(file: &Path, mut input: impl BufRead) -> Result<Sets, ReadError> {
         if taken.map_err(|source| ReadError::Io { file: file.to_owned(), source })? == 0 {
             break;
         }
-        let parsed = transaction(&bytes, &mut ids);
-        sets.extend(parsed.map_err(|fault| ReadError::Line { file: file.to_owned(), line, fault })?);
+        let fault = |fault| ReadError::Line { file: file.to_owned(), line, fault };
+        let text = str::from_utf8(&bytes).map_err(|_| fault("not text".to_owned()))?;
+        sets.extend(transaction(text, &mut ids).map_err(|error| fault(error.to_string()))?);
     }
     if sets.is_empty() { Err(ReadError::Empty { file: file.to_owned() }) } else { Ok(sets) }
-}
-
-fn transaction(bytes: &[u8], ids: &mut Interner<u64>) -> Result<Option<ReadWriteSets>, String> {
-    let text = str::from_utf8(bytes).map_err(|_| "not text".to_owned())?.trim_end();
-    if text.is_empty() || text.starts_with('#') {
-        return Ok(None);
-    }
-    let fields: Vec<_> = text.split(',').collect();
-    let &[block, index, reads, writes] = fields.as_slice() else {
-        return Err(format!("{} fields", fields.len()));
-    };
-    number(block)?;
-    number(index)?;
-    Ok(Some((keys(reads, ids)?, keys(writes, ids)?)))
-}
-
-fn keys(list: &str, ids: &mut Interner<u64>) -> Result<Vec<u32>, String> {
-    let elements = list.split(';').filter(|_| !list.is_empty());
-    elements.map(|element| ids.intern(&number(element)?).map_err(|error| error.to_string())).collect()
-}
-
-fn number(text: &str) -> Result<u64, String> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| digits).ok_or_else(|| format!("{:?} is no number", text.get(..40).unwrap_or(text)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Sets, ReadError> {
+    fn parsed(text: &str) -> Result<Vec<ReadWriteSets>, ReadError> {
         parse(Path::new("t.csv"), text.as_bytes())
     }
 

@@ -3,91 +3,92 @@
 use std::error::Error;
 
 use allocation_counter::measure;
+use flamingo_sched::catalogue::Kind;
 use flamingo_sched::workload::{KeySets, Reading, Width};
 use flamingo_sched::{ExecScheduler, Fusion, Plan, TxnBatch};
 
 use crate::rows::Rows;
 use crate::times::Mix;
-use crate::{Make, SCHEDULERS, TRANSACTIONS, WORKERS, range};
+use crate::{Effort, WORKERS, goals};
 
 /// Batches of a run, with ownership carried over (Flamingo §6.3.2).
-const BATCHES: usize = 5;
+const BATCHES: u32 = 5;
 /// (percent, as it stands in names)
 const OVERLAPS: [(u32, &str); 6] = [(0, "0"), (20, "0.2"), (40, "0.4"), (60, "0.6"), (80, "0.8"), (95, "0.95")];
-/// Remote reads per batch that a reference of Algorithm 3 counted on the same kind of workload, by width and overlap.
-const EXPECTED_READS: [[u32; 6]; 3] =
-    [[1173, 1172, 1178, 1172, 1171, 1157], [2228, 2219, 2215, 2223, 2157, 1558], [5166, 5179, 5162, 4863, 3421, 1865]];
 
-pub(crate) fn remote_reads(rows: &mut Rows, seeds: u64) -> Result<(), Box<dyn Error>> {
-    let workload = format!("Fig. 10; m=8 eps=1/10 b={TRANSACTIONS} {BATCHES} batches range, mean of seeds 1..={seeds}");
-    for (width, expected) in Width::ALL.into_iter().zip(EXPECTED_READS) {
-        for ((percent, overlap), expected) in OVERLAPS.into_iter().zip(expected) {
-            for &make in SCHEDULERS {
-                let (scheduler, mean) = mean_reads(make, width, percent, Reading::default(), seeds)?;
-                let goal = (scheduler == "fusion").then_some(f64::from(expected));
-                let name = format!("remote_reads/{scheduler}/{}/p{overlap}", width.name());
-                rows.push(name, mean, "reads/batch", goal, &format!("{workload}; goal: the reference's count"));
+pub(crate) fn remote_reads(rows: &mut Rows, effort: &Effort) -> Result<(), Box<dyn Error>> {
+    for width in Width::ALL {
+        for (at, (percent, overlap)) in OVERLAPS.into_iter().enumerate() {
+            for kind in Kind::ALL {
+                let (mean, source) = mean_reads(kind, width, percent, Reading::default(), effort)?;
+                let name = format!("remote_reads/{}/{}/p{overlap}", kind.name(), width.name());
+                rows.push(name, mean, "reads/batch", goals::remote_reads(kind, width, at), &source);
             }
         }
     }
     // What makes the counts at a high overlap: one factor changed.
-    let source = format!("{workload}; a repeated draw is redrawn instead of replaced; goal: the reference's count");
-    for (width, expected) in Width::ALL.into_iter().zip(EXPECTED_READS) {
-        for ((percent, overlap), expected) in OVERLAPS.into_iter().zip(expected).skip(4) {
-            let (_, mean) = mean_reads(SCHEDULERS[0], width, percent, Reading::Redrawn, seeds)?;
+    for width in Width::ALL {
+        for (at, (percent, overlap)) in OVERLAPS.into_iter().enumerate().skip(4) {
+            let (mean, source) = mean_reads(Kind::Fusion, width, percent, Reading::Redrawn, effort)?;
             let name = format!("remote_reads_redrawn/fusion/{}/p{overlap}", width.name());
-            rows.push(name, mean, "reads/batch", Some(f64::from(expected)), &source);
+            let goal = goals::remote_reads(Kind::Fusion, width, at);
+            rows.push(name, mean, "reads/batch", goal, &format!("{source}; a repeated draw is redrawn"));
         }
     }
     Ok(())
 }
 
 fn mean_reads(
-    make: Make,
+    kind: Kind,
     width: Width,
     percent: u32,
     reading: Reading,
-    seeds: u64,
-) -> Result<(&'static str, f64), Box<dyn Error>> {
-    let (mut reads, mut name) = (0, "");
-    for seed in 1..=seeds {
-        let mut scheduler = make(range(WORKERS)?)?;
-        name = scheduler.name();
+    effort: &Effort,
+) -> Result<(f64, String), Box<dyn Error>> {
+    let (batches, transactions) = effort.stream(kind, BATCHES);
+    let mut reads = 0;
+    for seed in 1..=effort.seeds {
+        let mut scheduler = kind.build(KeySets::config(WORKERS)?)?;
         let mut workload = KeySets::new(seed, width, percent).reading(reading);
         let (mut batch, mut plan) = (TxnBatch::new(), Plan::without_rows());
-        for _ in 0..BATCHES {
-            workload.fill(&mut batch, TRANSACTIONS);
+        for _ in 0..batches {
+            workload.fill(&mut batch, transactions);
             let stats = scheduler.schedule(&batch, &mut plan)?;
             reads += stats.remote_reads;
-            if name == "fusion" && stats.max_load > stats.cap {
+            if kind == Kind::Fusion && stats.max_load > stats.cap {
                 return Err(format!("fusion loads {} above the capacity of {}", stats.max_load, stats.cap).into());
             }
         }
     }
-    Ok((name, reads as f64 / (seeds * BATCHES as u64) as f64))
+    let source = format!(
+        "Fig. 10; m=8 eps=1/10 b={transactions} {batches} batches range, mean of seeds 1..={}; goal: a reference's count",
+        effort.seeds
+    );
+    Ok((reads as f64 / (effort.seeds * u64::from(batches)) as f64, source))
 }
 
 pub(crate) fn remote_reads_of_trace(rows: &mut Rows, mix: &Mix) -> Result<(), Box<dyn Error>> {
-    for make in SCHEDULERS {
-        let mut scheduler = make((mix.config)(WORKERS)?)?;
+    for kind in Kind::ALL {
+        let (batches, source) = mix.batches(kind);
+        let mut scheduler = kind.build((mix.config)(WORKERS)?)?;
         let mut plan = Plan::without_rows();
         let mut reads = 0;
-        for batch in &mix.dense {
+        for batch in batches {
             reads += scheduler.schedule(batch, &mut plan)?.remote_reads;
         }
-        let name = format!("remote_reads/{}/{}", scheduler.name(), mix.name);
-        rows.push(name, reads as f64 / mix.dense.len() as f64, "reads/batch", None, &mix.source);
+        let name = format!("remote_reads/{}/{}", kind.name(), mix.name);
+        rows.push(name, reads as f64 / batches.len() as f64, "reads/batch", None, source);
     }
     Ok(())
 }
 
 /// Allocations of one call with a plan in full, after 50 batches of warm-up: the most of the next 200.
-pub(crate) fn allocations(rows: &mut Rows) -> Result<(), Box<dyn Error>> {
-    let mut fusion = Fusion::new(range(WORKERS)?)?;
+pub(crate) fn allocations(rows: &mut Rows, effort: &Effort) -> Result<(), Box<dyn Error>> {
+    let mut fusion = Fusion::new(KeySets::config(WORKERS)?)?;
     let mut workload = KeySets::new(1, Width::Heavy, 50);
     let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
     // The largest id and the longest batch come first: they size the buffers.
-    workload.fill(&mut batch, TRANSACTIONS + TRANSACTIONS / 4);
+    workload.fill(&mut batch, effort.transactions + effort.transactions / 4);
     batch.push(&[KeySets::ACCOUNTS - 1], &[]);
     let mut most = 0;
     for number in 0..250 {
@@ -97,9 +98,12 @@ pub(crate) fn allocations(rows: &mut Rows) -> Result<(), Box<dyn Error>> {
         if number >= 50 {
             most = most.max(counted.count_total);
         }
-        workload.fill(&mut batch, TRANSACTIONS);
+        workload.fill(&mut batch, effort.transactions);
     }
-    let source = "heavy p=0.5 seed 1, full plan; the most of 200 batches after a warm-up of 50";
-    rows.push("allocs_per_batch/fusion".to_owned(), most as f64, "allocations", Some(0.0), source);
+    let source = format!(
+        "heavy p=0.5 b={} seed 1, full plan; the most of 200 batches after a warm-up of 50",
+        effort.transactions
+    );
+    rows.push("allocs_per_batch/fusion".to_owned(), most as f64, "allocations", Some(0.0), &source);
     Ok(())
 }

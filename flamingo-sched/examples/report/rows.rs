@@ -1,5 +1,6 @@
 //! The rows of the report, printed and as JSON.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 
@@ -21,10 +22,20 @@ impl Rows {
         self.0.push(Row { name, value, unit, goal, source: source.to_owned() });
     }
 
+    /// Whether the names are those, each once.
+    pub(crate) fn check(&self, expected: &BTreeSet<String>) -> Result<(), String> {
+        let mut missing = expected.clone();
+        match self.0.iter().find(|row| !missing.remove(&row.name)) {
+            Some(row) => Err(format!("row {} is there twice, or in no table", row.name)),
+            None if missing.is_empty() => Ok(()),
+            None => Err(format!("rows without a measurement: {missing:?}")),
+        }
+    }
+
     pub(crate) fn print(&self) {
         for Row { name, value, unit, goal, source } in &self.0 {
-            let goal = goal.map_or_else(String::new, short);
-            println!("{name:<46} {:>9} {unit:<12} {goal:>6}  {source}", short(*value));
+            let goal = goal.map_or_else(String::new, number);
+            println!("{name:<50} {:>9} {unit:<14} {goal:>6}  {source}", number(*value));
         }
     }
 
@@ -40,7 +51,7 @@ impl Rows {
     }
 }
 
-/// Small numbers with two decimals.
-fn short(value: f64) -> String {
-    if value.abs() < 20.0 { format!("{value:.2}") } else { format!("{value:.1}") }
+/// Small numbers with two decimals, large ones with one.
+fn number(value: f64) -> String {
+    if value.abs() < 100.0 { format!("{value:.2}") } else { format!("{value:.1}") }
 }

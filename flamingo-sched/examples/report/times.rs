@@ -4,11 +4,13 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
+use flamingo_sched::catalogue::Kind;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ConfigError, ExecScheduler, Fusion, Plan, Prescient, RangePartition, Table, TxnBatch};
+use flamingo_sched::{Config, ConfigError, ExecScheduler, Fusion, Plan, RangePartition, Table, TxnBatch};
 
+use crate::goals::Times;
 use crate::rows::Rows;
-use crate::{SCHEDULERS, TRANSACTIONS, WORKERS};
+use crate::{Effort, NAIVE, WORKERS};
 
 /// The hash seed of the sparse tables: any.
 const TABLE_SEED: u64 = 1;
@@ -18,85 +20,133 @@ const BOUND: u32 = 1 << 16;
 /// Batches to schedule, and how.
 pub(crate) struct Mix {
     pub(crate) name: String,
-    pub(crate) source: String,
+    source: String,
     /// Ids are `0..keys`.
-    pub(crate) dense: Vec<TxnBatch>,
-    pub(crate) keys: u32,
+    dense: Vec<TxnBatch>,
+    keys: u32,
     /// The same batches, ids scattered over 32 bits.
-    pub(crate) scattered: Vec<TxnBatch>,
+    scattered: Vec<TxnBatch>,
+    /// The first transactions of the first batches, for the naive search, and what to say of them.
+    small: (Vec<TxnBatch>, String),
     /// The configuration for dense ids and this many workers.
     pub(crate) config: fn(u16) -> Result<Config, ConfigError>,
-    pub(crate) goals: Goals,
-}
-
-/// Upper bounds in microseconds: assignments, full plan, sparse; and for the ratio to the gather.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Goals {
-    assign: Option<f64>,
-    plan: Option<f64>,
-    sparse: Option<f64>,
-    ratio: Option<f64>,
+    goals: Option<Times>,
 }
 
 impl Mix {
-    pub(crate) fn synthetic(batches: usize) -> impl Iterator<Item = Self> {
-        let goals = [(24.0, 80.0, 70.0), (32.0, 130.0, 110.0), (50.0, 200.0, 180.0)];
-        Width::ALL.into_iter().zip(goals).map(move |(width, (assign, plan, sparse))| Self {
-            name: width.name().to_owned(),
-            source: format!("b={TRANSACTIONS} p=0.5 m=8 eps=1/10 range seed 1, {batches} different batches"),
-            dense: fill(KeySets::new(1, width, 50), batches),
-            keys: KeySets::ACCOUNTS,
-            scattered: fill(KeySets::new(1, width, 50).scattered(), batches),
-            config: |workers| Ok(Config::new(workers, RangePartition::new(workers, KeySets::ACCOUNTS)?)),
-            goals: Goals { assign: Some(assign), plan: Some(plan), sparse: Some(sparse), ratio: Some(8.0) },
+    pub(crate) fn new(
+        name: String,
+        source: String,
+        (dense, keys): (Vec<TxnBatch>, u32),
+        scattered: Vec<TxnBatch>,
+        config: fn(u16) -> Result<Config, ConfigError>,
+        goals: Option<Times>,
+    ) -> Self {
+        let first = |batch: &TxnBatch| {
+            let mut small = TxnBatch::new();
+            for txn in 0..batch.len().min(NAIVE.1) {
+                small.push(batch.read_only(txn), batch.writes(txn));
+            }
+            small
+        };
+        let small: Vec<_> = dense.iter().take(NAIVE.0 as usize).map(first).collect();
+        let of = format!("{source}; small batches: the first {} of each of {}", small[0].len(), small.len());
+        Self { name, source, dense, keys, scattered, small: (small, of), config, goals }
+    }
+
+    pub(crate) fn synthetic(effort: &Effort) -> impl Iterator<Item = Self> {
+        let (batches, transactions) = (effort.batches, effort.transactions);
+        Width::ALL.into_iter().map(move |width| {
+            let fill = |workload| fill(workload, batches, transactions);
+            Self::new(
+                width.name().to_owned(),
+                format!("b={transactions} p=0.5 m=8 eps=1/10 range seed 1, {batches} different batches"),
+                (fill(KeySets::new(1, width, 50)), KeySets::ACCOUNTS),
+                fill(KeySets::new(1, width, 50).scattered()),
+                KeySets::config,
+                Some(Times::of(width)),
+            )
         })
+    }
+
+    /// What a scheduler is measured on, and what to say of it.
+    pub(crate) fn batches(&self, kind: Kind) -> (&[TxnBatch], &str) {
+        match kind {
+            Kind::PrescientNaive => (&self.small.0, &self.small.1),
+            _ => (&self.dense, &self.source),
+        }
     }
 }
 
-fn fill(mut workload: KeySets, batches: usize) -> Vec<TxnBatch> {
+fn fill(mut workload: KeySets, batches: usize, transactions: usize) -> Vec<TxnBatch> {
     let mut filled = vec![TxnBatch::new(); batches];
-    filled.iter_mut().for_each(|batch| workload.fill(batch, TRANSACTIONS));
+    filled.iter_mut().for_each(|batch| workload.fill(batch, transactions));
     filled
 }
 
 pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box<dyn Error>> {
     let Mix { name, source, dense, scattered, config, goals, .. } = mix;
     let (gather, assign_us) = beside_gather(mix, passes)?;
-    let mut push = |row: String, us: f64, goal: Option<f64>| rows.push(row, us, "us/batch", goal, source);
-    push(format!("time_us_gather/{name}"), gather, None);
-    push(format!("time_us_ingest/{name}"), ingest(dense, passes), None);
+    rows.push(format!("time_us_gather/{name}"), gather, "us/batch", None, source);
+    rows.push(format!("time_us_ingest/{name}"), ingest(dense, passes), "us/batch", None, source);
 
-    let mut naive = Prescient::naive(config(WORKERS)?)?;
-    let us = schedule(&mut naive, Plan::new(), &dense[..1], 1)?;
-    push(format!("time_us_plan/prescient-naive/{name}"), us, None);
-
-    for make in SCHEDULERS {
-        let mut scheduler = make(config(WORKERS)?)?;
-        let goal = |goal: Option<f64>| goal.filter(|_| scheduler.name() == "fusion");
-        let (assign_goal, plan_goal) = (goal(goals.assign), goal(goals.plan));
-        let us = match scheduler.name() {
-            "fusion" => assign_us,
-            _ => schedule(&mut *scheduler, Plan::without_rows(), dense, passes)?,
+    for kind in Kind::ALL {
+        let (batches, source) = mix.batches(kind);
+        let mut scheduler = kind.build(config(WORKERS)?)?;
+        let us = match kind {
+            Kind::Fusion => assign_us,
+            _ => schedule(&mut *scheduler, Plan::without_rows(), batches, passes)?,
         };
-        push(format!("time_us/{}/{name}", scheduler.name()), us, assign_goal);
-        let us = schedule(&mut *scheduler, Plan::new(), dense, passes)?;
-        push(format!("time_us_plan/{}/{name}", scheduler.name()), us, plan_goal);
+        let goal = goals.and_then(|goals| goals.assignments(kind));
+        rows.push(format!("time_us/{}/{name}", kind.name()), us, "us/batch", goal, source);
+        let us = schedule(&mut *scheduler, Plan::new(), batches, passes)?;
+        let goal = goals.filter(|_| kind == Kind::Fusion).map(|goals| goals.plan);
+        rows.push(format!("time_us_plan/{}/{name}", kind.name()), us, "us/batch", goal, source);
     }
     for (row, table, goal) in [
-        ("sparse", Table::Sparse { seed: TABLE_SEED }, goals.sparse),
+        ("sparse", Table::Sparse { seed: TABLE_SEED }, goals.map(|goals| goals.sparse)),
         ("bounded", Table::Bounded { seed: TABLE_SEED, keys: BOUND }, None),
     ] {
         let config = Config::new(WORKERS, RangePartition::new(WORKERS, u32::MAX)?).table(table);
         let us = schedule(&mut Fusion::new(config)?, Plan::without_rows(), scattered, passes)?;
-        push(format!("time_us_{row}/fusion/{name}"), us, goal);
+        rows.push(format!("time_us_{row}/fusion/{name}"), us, "us/batch", goal, source);
     }
     for workers in [9, 256] {
         let us = schedule(&mut Fusion::new(config(workers)?)?, Plan::without_rows(), dense, passes)?;
-        push(format!("time_us_general/fusion/{name}/m{workers}"), us, None);
+        rows.push(format!("time_us_general/fusion/{name}/m{workers}"), us, "us/batch", None, source);
     }
     let ratio = format!("ns_per_key_ratio_to_gather/fusion/{name}");
-    rows.push(ratio, assign_us / gather, "ratio", goals.ratio, source);
+    rows.push(ratio, assign_us / gather, "ratio", goals.map(|goals| goals.ratio), source);
+    for kind in [Kind::PrescientNaive, Kind::PrescientIncremental] {
+        let (batches, source) = mix.batches(kind);
+        let ratio = beside_fusion(kind, *config, batches, passes)?;
+        let source = format!("{source}; the paper has three orders of magnitude for the naive search at b=1000");
+        rows.push(format!("time_ratio/{}_vs_fusion/{name}", kind.name()), ratio, "ratio", None, &source);
+    }
     Ok(())
+}
+
+/// The median time of a scheduler over that of Algorithm 3, in alternate passes.
+fn beside_fusion(
+    kind: Kind,
+    config: fn(u16) -> Result<Config, ConfigError>,
+    batches: &[TxnBatch],
+    passes: usize,
+) -> Result<f64, Box<dyn Error>> {
+    let mut schedulers = [kind.build(config(WORKERS)?)?, Kind::Fusion.build(config(WORKERS)?)?];
+    let mut nanos = [Vec::new(), Vec::new()];
+    let mut plan = Plan::without_rows();
+    for _ in 0..=passes {
+        for (scheduler, nanos) in schedulers.iter_mut().zip(&mut nanos) {
+            for batch in batches {
+                let start = Instant::now();
+                black_box(scheduler.schedule(batch, &mut plan)?);
+                nanos.push(start.elapsed().as_nanos());
+            }
+        }
+    }
+    let [us, fusion_us] = nanos.each_mut().map(|nanos| median_us(&mut nanos[batches.len()..]));
+    Ok(us / fusion_us)
 }
 
 fn schedule(

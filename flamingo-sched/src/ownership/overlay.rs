@@ -72,9 +72,7 @@ impl Overlay {
         partition: &dyn Partition,
         workers: u16,
     ) -> Result<(), ScheduleError> {
-        if keys.contains(&EMPTY) {
-            return Err(ScheduleError::KeyLimit { key: EMPTY, limit: EMPTY });
-        }
+        check_keys(keys)?;
         self.reserve(keys.len());
         self.find_or_claim(keys);
         for nth in 0..self.news.len() {
@@ -295,6 +293,11 @@ impl Overlay {
             }
         }
     }
+}
+
+/// The one id that marks an empty slot is no key.
+pub(super) fn check_keys(keys: &[u32]) -> Result<(), ScheduleError> {
+    if keys.contains(&EMPTY) { Err(ScheduleError::KeyLimit { key: EMPTY, limit: EMPTY }) } else { Ok(()) }
 }
 
 #[cfg(test)]

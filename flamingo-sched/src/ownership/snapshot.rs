@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Ownership;
-use super::overlay::Overlay;
+use super::overlay::{Overlay, check_keys};
 use crate::ScheduleError;
 
 const TAG: &[u8] = b"flamingo-sched ownership 1";
@@ -153,6 +153,7 @@ impl Ownership {
             self.owners[key as usize] = owner as u8;
             return Ok(());
         };
+        check_keys(&[key])?;
         if overlay.insert(key, home, owner as u8) { Ok(()) } else { Err(SnapshotError::NotCanonical { key }) }
     }
 

@@ -15,9 +15,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::generator;
 use super::tables::{VACANT, bits, mac};
-use crate::capture::{Captured, NewCapture, NewFile};
+use crate::capture::Captured;
 use crate::cli::Vectors;
 use crate::failure::Failure;
+use crate::output::{NewCapture, NewFile};
 use crate::traffic::{Flow, foreseen, wrapped};
 
 const FLOWS: u16 = 64;

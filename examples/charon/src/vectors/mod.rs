@@ -10,10 +10,10 @@ use std::path::Path;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::capture::NewFile;
 use crate::cli::Vectors;
 use crate::config::Balancer;
 use crate::failure::Failure;
+use crate::output::NewFile;
 
 pub fn run(arguments: &Vectors, out: &mut impl Write) -> Result<(), Failure> {
     let folder = &arguments.out;
