@@ -16,16 +16,23 @@ const DRAIN: File = file!("rtl/score_drain.v");
 const TRY: File = file!("rtl/score_try.v");
 const LOOP: File = file!("rtl/score_loop.v");
 const PIPE: File = file!("rtl/dip_reg_score_pipe.v");
+const FSM: File = file!("rtl/dip_reg_score_fsm.v");
+const COLUMNS: File = file!("rtl/crc32_columns.v");
+const HASH: File = file!("rtl/flow_hash.v");
 const ALIAS: File = file!("rtl/alias_table.v");
 const IP: File = file!("rtl/ip_table.v");
-const EXTRACT: File = file!("rtl/server_id_extract.v");
+const TIME: File = file!("rtl/timestamp_gen.v");
+const ID: File = file!("rtl/server_id_extract.v");
+const BUS: File = file!("rtl/axi_lite_slave.v");
+const WORDS: File = file!("rtl/strobed_words.v");
+const CONTROL: File = file!("rtl/control_port.v");
 
 /// A module with all it needs.
 ///
 /// ```
 /// use charon_hdl::Design;
 /// for design in Design::ALL {
-///     for file in design.files() {
+///     for file in design.files().iter().chain(design.netlists()) {
 ///         // Hand `file.text` to the build under the name `file.name()`.
 ///         assert_ne!(file.digest(), [0; 32]);
 ///     }
@@ -39,22 +46,32 @@ pub enum Design {
     Fsm,
     /// `dip_reg_score`, one operation per clock, nine clocks of latency.
     Pipe,
-    /// Two candidates for two hashes, in proportion to weights; three clocks.
+    /// `alias_table`: from a flow to its two candidates, five clocks.
     AliasTable,
-    /// From an id to where its packets go; one clock.
+    /// `ip_table`: from a server's id to where it is, and the fallback, of one address family; a clock each.
     IpTable,
-    /// The tick.
+    /// `timestamp_gen`: the time in ticks.
     TimestampGen,
-    /// The id in an echoed timestamp; wires.
+    /// `server_id_extract`: the server's id in a TCP timestamp; combinational.
     ServerIdExtract,
-    /// All tables of one address family: a packet's header in, its server out; one packet per clock, 14 clocks.
+    /// `control_port`: the registers of all of these, on AXI4-Lite.
+    ControlPort,
+    /// `charon_top`: the balancer from parsed fields to a decision, 18 clocks; with either Score Table.
     Top,
 }
 
 impl Design {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Fsm, Self::Pipe, Self::AliasTable, Self::IpTable, Self::TimestampGen, Self::ServerIdExtract, Self::Top];
+    pub const ALL: [Self; 8] = [
+        Self::Fsm,
+        Self::Pipe,
+        Self::AliasTable,
+        Self::IpTable,
+        Self::TimestampGen,
+        Self::ServerIdExtract,
+        Self::ControlPort,
+        Self::Top,
+    ];
 
     /// The implementations of `dip_reg_score`.
     pub const SCORE: [Self; 2] = [Self::Fsm, Self::Pipe];
@@ -69,6 +86,7 @@ impl Design {
             Self::IpTable => "ip_table",
             Self::TimestampGen => "timestamp_gen",
             Self::ServerIdExtract => "server_id_extract",
+            Self::ControlPort => "control_port",
             Self::Top => "charon_top",
         }
     }
@@ -77,52 +95,62 @@ impl Design {
     #[must_use]
     pub const fn files(self) -> &'static [File] {
         match self {
-            Self::Fsm => &[PARAMETERS, FIFO, BRAM, file!("rtl/dip_reg_score_fsm.v")],
+            Self::Fsm => &[PARAMETERS, FIFO, BRAM, FSM],
             Self::Pipe => &[PARAMETERS, BRAM, ROWS, TIMES, DRAIN, TRY, LOOP, PIPE],
-            Self::AliasTable => &[PARAMETERS, BRAM, ALIAS],
+            Self::AliasTable => &[PARAMETERS, BRAM, COLUMNS, HASH, ALIAS],
             Self::IpTable => &[PARAMETERS, BRAM, IP],
+            Self::TimestampGen => &[PARAMETERS, TIME],
+            Self::ServerIdExtract => &[PARAMETERS, ID],
+            Self::ControlPort => &[PARAMETERS, BUS, WORDS, CONTROL],
             Self::Top => &[
                 PARAMETERS,
                 BRAM,
+                FIFO,
                 ROWS,
                 TIMES,
                 DRAIN,
                 TRY,
                 LOOP,
                 PIPE,
+                FSM,
+                COLUMNS,
+                HASH,
                 ALIAS,
                 IP,
-                EXTRACT,
-                file!("rtl/delay_line.v"),
+                TIME,
+                ID,
+                BUS,
+                WORDS,
+                CONTROL,
                 file!("rtl/charon_top.v"),
             ],
-            Self::TimestampGen => &[PARAMETERS, file!("rtl/timestamp_gen.v")],
-            Self::ServerIdExtract => &[PARAMETERS, EXTRACT],
         }
     }
 
-    /// The netlist that Yosys made of the module with the paper's parameters (16 servers), in BTOR2.
+    /// The netlists that Yosys made of it, in BTOR2, the one of the default parameters (16 servers) first; each says its
+    /// parameters in its first line.
+    #[must_use]
+    pub const fn netlists(self) -> &'static [File] {
+        match self {
+            Self::Fsm => &[file!("netlist/dip_reg_score_fsm_16.btor2"), file!("netlist/dip_reg_score_fsm_256.btor2")],
+            Self::Pipe => {
+                &[file!("netlist/dip_reg_score_pipe_16.btor2"), file!("netlist/dip_reg_score_pipe_256.btor2")]
+            }
+            Self::AliasTable => &[file!("netlist/alias_table_16.btor2"), file!("netlist/alias_table_100.btor2")],
+            Self::IpTable => &[file!("netlist/ip_table_v4_16.btor2"), file!("netlist/ip_table_v6_16.btor2")],
+            Self::TimestampGen => &[file!("netlist/timestamp_gen.btor2")],
+            Self::ServerIdExtract => {
+                &[file!("netlist/server_id_extract_4.btor2"), file!("netlist/server_id_extract_8.btor2")]
+            }
+            Self::ControlPort => &[file!("netlist/control_port_16.btor2")],
+            Self::Top => &[file!("netlist/charon_top_16.btor2"), file!("netlist/charon_top_fsm_16.btor2")],
+        }
+    }
+
+    /// The first of [`netlists`](Self::netlists): that of the default parameters.
     #[must_use]
     pub const fn netlist(self) -> File {
-        match self {
-            Self::Fsm => file!("netlist/dip_reg_score_fsm_16.btor2"),
-            Self::Pipe => file!("netlist/dip_reg_score_pipe_16.btor2"),
-            Self::AliasTable => file!("netlist/alias_table.btor2"),
-            Self::IpTable => file!("netlist/ip_table.btor2"),
-            Self::TimestampGen => file!("netlist/timestamp_gen.btor2"),
-            Self::ServerIdExtract => file!("netlist/server_id_extract.btor2"),
-            Self::Top => file!("netlist/charon_top.btor2"),
-        }
-    }
-
-    /// The same with 256 servers, where there is one.
-    #[must_use]
-    pub const fn netlist_256(self) -> Option<File> {
-        match self {
-            Self::Fsm => Some(file!("netlist/dip_reg_score_fsm_256.btor2")),
-            Self::Pipe => Some(file!("netlist/dip_reg_score_pipe_256.btor2")),
-            _ => None,
-        }
+        self.netlists()[0]
     }
 
     /// All files in one that includes nothing: some flows, P4-NetFPGA's among them, do not find what an extern's file

@@ -6,11 +6,13 @@ extern crate alloc;
 
 #[cfg(feature = "sim")]
 pub mod btor2;
+pub mod control;
 mod design;
 mod file;
 mod macros;
 #[cfg(feature = "sim")]
 pub mod sim;
+pub mod tuple;
 
 pub use design::Design;
 pub use file::File;

@@ -1,5 +1,11 @@
 //! The hardware behind typed ports: one call is one clock.
 
+mod bus;
+mod top;
+
+pub use bus::{Access, Answered, Bus, BusPorts, BusSeen, Master, Stalls};
+pub use top::{TopModule, TopSeen};
+
 use charon_model::dip_reg_score::{Answer, Request};
 use charon_model::params::Widths;
 

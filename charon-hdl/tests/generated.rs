@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::std_instead_of_core, reason = "tests")]
 
+use charon_hdl::tuple::{Fields, Verdict};
 use charon_hdl::{Design, macros};
 use charon_model::params::{Params, RawParams};
 
@@ -43,7 +44,7 @@ fn files_and_bundles_are_complete() {
 /// Every port and parameter says what it is, on its line or on the line before.
 #[test]
 fn every_port_and_parameter_is_documented() {
-    for file in Design::ALL.iter().flat_map(|design| design.files()).filter(|file| file.name().ends_with(".v")) {
+    for file in Design::ALL.into_iter().flat_map(Design::files).filter(|file| file.name().ends_with(".v")) {
         let header = file.text.split("\n);\n").next().unwrap();
         let mut before = "";
         for line in header.lines() {
@@ -53,4 +54,27 @@ fn every_port_and_parameter_is_documented() {
             before = line;
         }
     }
+}
+
+/// The externs' fields add up to the ports of the modules, beside the bit for statefulValid.
+#[test]
+fn the_externs_have_the_widths_of_the_ports() {
+    let text = include_str!("../p4/charon_externs.p4");
+    let width = |name: &str, direction: &str| {
+        let declaration = text.split_once(&format!("extern void {name}(")).unwrap().1.split_once(");").unwrap().0;
+        let fields = declaration.lines().map(str::trim).filter_map(|line| line.strip_prefix(direction));
+        fields.map(|field| field[4..].split_once('>').unwrap().0.parse::<u32>().unwrap()).sum::<u32>()
+    };
+    let widths = Params::new(RawParams::paper()).unwrap().widths();
+    assert_eq!(width("charon_dip_reg_score", "in ") + 1, widths.data_in_bits().into());
+    assert_eq!(width("charon_dip_reg_score", "out "), widths.data_out_bits().into());
+    assert_eq!(width("charon", "in ") + 1, Fields::BITS);
+    assert_eq!(width("charon", "out "), Verdict::BITS);
+    let metadata = include_str!("../p4/simple_sume_switch.p4").split_once("struct sume_metadata_t {").unwrap().1;
+    let metadata = metadata.split_once('}').unwrap().0;
+    let bits = |line: &str| match line.trim() {
+        line if line.starts_with("port_t") => 8,
+        line => line.strip_prefix("bit<").map_or(0, |line| line.split_once('>').unwrap().0.parse().unwrap()),
+    };
+    assert_eq!(metadata.lines().map(bits).sum::<u32>(), 128);
 }

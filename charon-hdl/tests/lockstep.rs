@@ -48,7 +48,7 @@ fn the_state_machine_agrees_with_256_servers() {
 #[test]
 fn directed_sequences_agree() {
     for design in Design::SCORE {
-        for (servers, file) in [(16, design.netlist()), (256, design.netlist_256().unwrap())] {
+        for (servers, file) in [(16, design.netlist()), (256, design.netlists()[1])] {
             let netlist = netlist(file);
             for (name, cycles) in directed::all() {
                 for fill in [Fill::Zero, Fill::Pattern(1)] {
@@ -62,7 +62,7 @@ fn directed_sequences_agree() {
 
 /// Runs random streams, until everything that can happen has, and at least `operations` of them.
 fn agrees(design: Design, servers: u16, cases: u32, operations: usize) {
-    let netlist = netlist(if servers == 16 { design.netlist() } else { design.netlist_256().unwrap() });
+    let netlist = netlist(if servers == 16 { design.netlist() } else { design.netlists()[1] });
     let coverage = RefCell::new(Coverage::default());
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let result = runner.run(&(streams(servers, 1_000), proptest::num::u64::ANY), |(stream, power_up)| {

@@ -5,8 +5,9 @@ usage: netlist.py [DIRECTORY]     the default is netlist/ beside this script's f
 
 The files are byte for byte the same whenever the RTL is: source positions and generated names are cut off, and the version
 of Yosys is pinned.
-For every design there is the netlist of each size, and one with the faults of tools/faults.txt built in: every expression
-named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that nothing writes.
+For every design there is the netlist of each size, and one with the faults of tools/faults.txt or tools/part_faults.txt
+built in: every expression named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that
+nothing writes.
 """
 
 import os
@@ -18,19 +19,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Each in several sizes, and with planted faults.
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
-# One netlist each: file, module, parameters. The last four are there to compare the interpreter with a simulator.
-OTHERS = [
-    ("alias_table", "alias_table", {"SERVERS": 16}),
-    ("alias_table_5", "alias_table", {"SERVERS": 5}),
-    ("ip_table", "ip_table", {"SERVERS": 16, "ROW_BITS": 96}),
+# Small ones, with their parameters, on which the interpreter is compared with a simulator.
+SMALL = [
+    ("operators", {}),
+    ("sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
+    ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
+    ("row_memory", {"ROWS": 5, "WIDTH": 66}),
+]
+# The parts around the Score Table, and the whole: file, module, parameters. Each also with its faults, as its first file.
+PARTS = [
+    ("alias_table_16", "alias_table", {"SERVERS": 16}),
+    ("alias_table_100", "alias_table", {"SERVERS": 100}),
+    ("ip_table_v4_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}),
+    ("ip_table_v6_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 128}),
     ("timestamp_gen", "timestamp_gen", {}),
-    ("server_id_extract", "server_id_extract", {"LOW_BITS": 1}),
-    ("server_id_extract_high", "server_id_extract", {"LOW_BITS": 0}),
-    ("charon_top", "charon_top", {}),
-    ("operators", "operators", {}),
-    ("sync_fifo", "sync_fifo", {"WIDTH": 70, "DEPTH": 8}),
-    ("charon_bram", "charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
-    ("row_memory", "row_memory", {"ROWS": 5, "WIDTH": 66}),
+    ("server_id_extract_4", "server_id_extract", {"ID_BITS": 4}),
+    ("server_id_extract_8", "server_id_extract", {"ID_BITS": 8}),
+    ("control_port_16", "control_port", {"SERVERS": 16}),
+    ("charon_top_16", "charon_top", {"SERVERS": 16}),
+    ("charon_top_fsm_16", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}),
 ]
 YOSYS = "0.70"
 
@@ -47,6 +54,26 @@ opt_clean -purge
 write_btor {out}
 """
 
+# The same without making words smaller: masks that are constant stay words, of which a parity is one line. Otherwise it would
+# become a line per bit, and the hashes are 640 parities.
+PASSES_OF_PARTS = """
+hierarchy -check -top {top}
+proc -noopt
+flatten
+opt_clean
+memory_dff
+memory_collect
+opt_merge
+opt_clean
+async2sync
+memory_nordff
+dffunmap
+setundef -undriven -zero
+opt_merge
+opt_clean -purge
+write_btor {out}
+"""
+
 
 def main():
     out = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "netlist")
@@ -57,9 +84,15 @@ def main():
             write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
         faulty = with_faults(sources, top)
         write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
-    for name, top, parameters in OTHERS:
-        write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"))
-    write_netlist(with_faults(sources, "charon_top"), "charon_top", {}, os.path.join(out, "charon_top_faults.btor2"))
+    for top, parameters in SMALL:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
+    faulty = set()
+    for name, top, parameters in PARTS:
+        write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"), PASSES_OF_PARTS)
+        if top not in faulty:
+            planted = with_faults(sources, top)
+            write_netlist(planted, top, parameters, os.path.join(out, f"{top}_faults.btor2"), PASSES_OF_PARTS)
+            faulty.add(top)
 
 
 def read_sources():
@@ -68,7 +101,7 @@ def read_sources():
     return {os.path.basename(path): open(path).read() for path in paths}
 
 
-def write_netlist(sources, top, parameters, out):
+def write_netlist(sources, top, parameters, out, passes=PASSES):
     from pyosys import libyosys
 
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +114,7 @@ def write_netlist(sources, top, parameters, out):
         libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
         for name, value in parameters.items():
             libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
-        for line in PASSES.format(top=top, out=raw).split("\n"):
+        for line in passes.format(top=top, out=raw).split("\n"):
             if line:
                 libyosys.run_pass(line, design)
         lines = open(raw).read().splitlines()
@@ -128,10 +161,11 @@ def with_faults(sources, top):
 
 def read_faults():
     faults = []
-    with open(os.path.join(ROOT, "tools", "faults.txt")) as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                faults.append([field.strip() for field in line.split(" @ ")])
+    for name in ["faults.txt", "part_faults.txt"]:
+        with open(os.path.join(ROOT, "tools", name)) as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    faults.append([field.strip() for field in line.split(" @ ")])
     return faults
 
 

@@ -89,12 +89,31 @@ impl<'a> Machine<'a> {
         u128::from(word[1]) << 64 | u128::from(word[0])
     }
 
+    /// Sets an input, or a register, of any width: limbs of 64 bits, the lowest first; those that are missing are zero.
+    pub fn set_limbs(&mut self, signal: Signal, limbs: &[u64]) {
+        let mut word = ZERO;
+        word.iter_mut().zip(limbs).for_each(|(own, limb)| *own = *limb);
+        store(&mut self.values, signal.0, &word);
+    }
+
+    /// All bits of a word, as of the last [`settle`](Self::settle): limbs of 64 bits, the lowest first.
+    #[must_use]
+    pub fn limbs(&self, signal: Signal) -> &[u64] {
+        &self.values[signal.0.range()]
+    }
+
     /// Lets every word follow the inputs and the registers.
     pub fn settle(&mut self) {
         for step in &self.netlist.steps {
             if step.narrow {
                 let value = self.narrow(step);
                 self.values[step.out.at as usize] = value & mask(step.out.width);
+            } else if let (Op::Slice { low }, true) = (step.op, step.out.width <= 64) {
+                let value = self.bits(step.a, low);
+                self.values[step.out.at as usize] = value & mask(step.out.width);
+            } else if step.op == Op::Ite {
+                let chosen = if self.values[step.a.at as usize] == 0 { step.c } else { step.b };
+                self.values.copy_within(chosen.range(), step.out.range().start);
             } else {
                 let value = self.wide(step);
                 store(&mut self.values, step.out, &value);
@@ -123,6 +142,14 @@ impl<'a> Machine<'a> {
             self.values[range].copy_from_slice(&self.coming[at..end]);
             at = end;
         }
+    }
+
+    /// 64 bits of a wide word from a bit on, or what there is of them.
+    fn bits(&self, word: Place, low: u32) -> u64 {
+        let limbs = &self.values[word.range()];
+        let (limb, bit) = (low as usize / 64, low % 64);
+        let high = limbs.get(limb + 1).map_or(0, |next| next.wrapping_shl(64 - bit));
+        if bit == 0 { limbs[limb] } else { limbs[limb] >> bit | high }
     }
 
     /// An operator whose words have at most 64 bits.

@@ -8,7 +8,7 @@
 //! netlist leaves open when the power comes up is zero or a pattern, as [`Fill`] says; a design that depends on it gives
 //! itself away by two different runs.
 //!
-//! *Deviations.* Only what Yosys writes for synchronous designs: words of up to 256 bits, arrays of up to 2¹⁶ words,
+//! *Deviations.* Only what Yosys writes for synchronous designs: words of up to 512 bits, arrays of up to 2¹⁶ words,
 //! no signed division, no properties (`bad`, `constraint`, `fair`, `justice`), no negated references. Everything else is a
 //! [`Btor2Error`] with its line.
 //!

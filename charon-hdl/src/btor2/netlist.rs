@@ -137,16 +137,6 @@ impl Netlist {
         self.names.get(name).copied()
     }
 
-    /// Every input, in the order of the names.
-    pub fn inputs(&self) -> impl Iterator<Item = (&str, Signal)> {
-        self.inputs.iter().map(|(name, signal)| (name.as_str(), *signal))
-    }
-
-    /// Every output, in the order of the names.
-    pub fn outputs(&self) -> impl Iterator<Item = (&str, Signal)> {
-        self.outputs.iter().map(|(name, signal)| (name.as_str(), *signal))
-    }
-
     /// Every named word, in the order of the names.
     pub fn signals(&self) -> impl Iterator<Item = (&str, Signal)> {
         self.names.iter().map(|(name, signal)| (name.as_str(), *signal))

@@ -88,9 +88,9 @@ proptest! {
         }
     }
 
-    /// Words of up to 256 bits agree with the same operations bit by bit.
+    /// Words of up to 512 bits agree with the same operations bit by bit.
     #[test]
-    fn wide_words(a in any::<Word>(), b in any::<Word>(), width in 1u32..=MAX_WIDTH, by in 0u64..300) {
+    fn wide_words(a in any::<Word>(), b in any::<Word>(), width in 1u32..=MAX_WIDTH, by in 0u64..600) {
         let (a, b) = (word::cut(a, width), word::cut(b, width));
         let (x, y) = (bits(&a, width), bits(&b, width));
         let mut carry = false;
@@ -243,9 +243,9 @@ fn wrong_netlists_are_refused() {
     assert_eq!(error("8 next 5 6 7"), Btor2Error::Array { line });
     assert_eq!(error("8 const 1 012"), Btor2Error::Syntax { line, expected: "digits" });
     let large = |what, got, limit| Btor2Error::TooLarge { line, what, got, limit };
-    assert_eq!(error("8 sort bitvec 257"), large("a word", 257, 256));
-    assert_eq!(error("8 sort bitvec 0"), large("a word", 0, 256));
-    assert_eq!(large("a word", 257, 256).to_string(), "line 8: a word of size 257: expected 1 to 256");
+    assert_eq!(error("8 sort bitvec 513"), large("a word", 513, 512));
+    assert_eq!(error("8 sort bitvec 0"), large("a word", 0, 512));
+    assert_eq!(large("a word", 513, 512).to_string(), "line 8: a word of size 513: expected 1 to 512");
     assert_eq!(
         error("8 sort bitvec 17\n9 sort array 8 8"),
         Btor2Error::TooLarge { line: 9, what: "an address", got: 17, limit: 16 }

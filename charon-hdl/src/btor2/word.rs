@@ -1,7 +1,7 @@
 //! Words wider than a machine word, as limbs of 64 bits, lowest first.
 
 /// The most bits of a word.
-pub(super) const MAX_WIDTH: u32 = 256;
+pub(super) const MAX_WIDTH: u32 = 512;
 
 /// A word; the limbs above its width are zero.
 pub(super) type Word = [u64; (MAX_WIDTH / 64) as usize];

@@ -1,0 +1,276 @@
+//! `control_port` against its register map, through a bus master that stalls on every channel.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use charon_hdl::Design;
+use charon_hdl::btor2::Netlist;
+use charon_hdl::control::registers::*;
+use charon_hdl::sim::{Access, Answered, BusPorts, Master, Stalls};
+
+use super::dut::{Draw, Dut, Verdict, netlist, same};
+
+const OKAY: u8 = 0;
+const SLVERR: u8 = 2;
+/// N of the netlist.
+const SERVERS: u32 = 16;
+/// Clocks that the answer to COMMIT waits.
+const LINGER: usize = 20;
+
+/// What a write into a table does at the ports: which enable, where, and the word.
+type Effect = (&'static str, u16, u32);
+
+const ENABLES: [&str; 6] =
+    ["we_cell_o", "we_row_v4_o", "we_row_v6_o", "we_bucket_v4_o", "we_bucket_v6_o", "set_time_o"];
+
+/// The words that keep what is written, with the bits that they have.
+const KEPT: [(u16, u32, bool); 23] = [
+    (CONFIG, 8, true),
+    (UPLINK_PORT, 16, true),
+    (UPLINK_MAC, 32, true),
+    (UPLINK_MAC + 4, 16, true),
+    (SERVICE_V4, 32, true),
+    (TUNNEL_V4, 32, true),
+    (SERVICE_V6, 32, true),
+    (SERVICE_V6 + 4, 32, true),
+    (SERVICE_V6 + 8, 32, true),
+    (SERVICE_V6 + 12, 32, true),
+    (TUNNEL_V6, 32, true),
+    (TUNNEL_V6 + 4, 32, true),
+    (TUNNEL_V6 + 8, 32, true),
+    (TUNNEL_V6 + 12, 32, true),
+    (ROW_ADDRESS, 32, false),
+    (ROW_ADDRESS + 4, 32, false),
+    (ROW_ADDRESS + 8, 32, false),
+    (ROW_ADDRESS + 12, 32, false),
+    (ROW_MAC, 32, false),
+    (ROW_MAC + 4, 16, false),
+    (ROW_PORT, 16, false),
+    (SCORE_G, 12, false),
+    (SCORE_V, 24, false),
+];
+
+/// The register map, as the module's header has it.
+#[derive(Default)]
+struct Map {
+    kept: BTreeMap<u16, u32>,
+    versions: u32,
+    usable: [bool; 2],
+    score: u64,
+    /// What is under way outside: an operation on a score.
+    asked: Option<(bool, u8)>,
+}
+
+impl Map {
+    fn write(&mut self, address: u16, data: u32, strobes: u8) -> (u8, Option<Effect>) {
+        let whole = strobes == 15;
+        if address % 4 != 0 {
+            return (SLVERR, None);
+        }
+        if let Some(&(_, bits, fixed)) = KEPT.iter().find(|kept| kept.0 == address) {
+            if fixed && self.versions > 0 {
+                return (SLVERR, None);
+            }
+            let mask = (0..4).filter(|byte| strobes >> byte & 1 == 1).fold(0, |mask, byte| mask | 0xff << (8 * byte));
+            let word = self.kept.entry(address).or_default();
+            *word = (*word & !mask | data & mask) & u32::MAX >> (32 - bits);
+            return (OKAY, None);
+        }
+        let id = data as u8;
+        let known = u32::from(id) < SERVERS;
+        let effect = |enable, place| (OKAY, Some((enable, place, data)));
+        match address {
+            _ if !whole => (SLVERR, None),
+            TICK => effect("set_time_o", 0),
+            COMMIT => {
+                self.versions += 1;
+                self.usable[self.versions as usize % 2] = data & 1 == 1;
+                (OKAY, None)
+            }
+            SET_ROW if known => effect(if data >> 8 & 1 == 1 { "we_row_v6_o" } else { "we_row_v4_o" }, id.into()),
+            SCORE if known => {
+                self.asked = Some((data >> 8 & 1 == 1, id));
+                (OKAY, None)
+            }
+            CELLS..0x1040 => effect("we_cell_o", (address - CELLS) / 4),
+            BUCKETS_V4..0x8000 => effect("we_bucket_v4_o", (address - BUCKETS_V4) / 4),
+            BUCKETS_V6..0xc000 => effect("we_bucket_v6_o", (address - BUCKETS_V6) / 4),
+            _ => (SLVERR, None),
+        }
+    }
+
+    fn read(&self, address: u16, now: u32, faults: u32, drops: u32) -> Option<u32> {
+        let kept = KEPT.iter().any(|kept| kept.0 == address);
+        match address {
+            ID => Some(0x4348_4152),
+            registers::SERVERS => Some(SERVERS),
+            TICK => Some(now),
+            COMMIT => Some(self.versions),
+            FAULTS => Some(faults),
+            DROPS => Some(drops),
+            SCORE_LOW => Some(self.score as u32),
+            SCORE_HIGH => Some((self.score >> 32) as u32),
+            _ if kept => Some(self.kept.get(&address).copied().unwrap_or(0)),
+            _ => None,
+        }
+    }
+}
+
+use charon_hdl::control::registers;
+
+fn address(draw: &mut Draw) -> u16 {
+    let address = match draw.below(10) {
+        0 => draw.bits() as u16,
+        1 => CELLS + 4 * draw.below(20) as u16,
+        2 => [BUCKETS_V4, BUCKETS_V6][draw.below(2) as usize] + 4 * draw.below(4096) as u16,
+        3 => [COMMIT, SET_ROW, SCORE, TICK][draw.below(4) as usize],
+        4 => 4 * draw.below(64) as u16,
+        _ => KEPT[draw.below(23) as usize].0,
+    };
+    if draw.one_in(16) { address ^ (1 + draw.below(3) as u16) } else { address }
+}
+
+/// Batches of writes, then of reads, each with or without stalls; effects at the ports, answers and registers are the map's.
+pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
+    let mut draw = Draw::new();
+    let mut dut = Dut::new(netlist, fault);
+    let ports = BusPorts::new(
+        netlist,
+        |name| format!("{}_i", name.to_lowercase()),
+        |name| format!("{}_o", name.to_lowercase()),
+    )
+    .unwrap();
+    for run in 0..6 {
+        dut.write(&[("rst_i", 1), ("score_done_i", 0)]);
+        let mut map = Map::default();
+        // Only the last runs put versions into force from the start; before, the configuration is open for a while.
+        for batch in 0..60 {
+            let commits = batch > 20 || run > 3;
+            let writes = (0..1 + draw.below(12)).map(|_| {
+                let mut address = address(&mut draw);
+                if !commits && address == COMMIT {
+                    address = ROW_PORT;
+                }
+                let strobes = if draw.one_in(3) { draw.below(16) as u8 } else { 15 };
+                let data = if draw.one_in(2) { draw.bits() as u32 } else { draw.below(0x400) as u32 };
+                Access::Write { address, data, strobes }
+            });
+            let writes: Vec<Access> = writes.collect();
+            batch_of(&mut dut, &ports, &mut map, &mut draw, writes)?;
+            let mut reads: Vec<Access> = (0..8).map(|_| Access::Read { address: address(&mut draw) }).collect();
+            reads.extend([COMMIT, SCORE_LOW, SCORE_HIGH, SET_ROW].map(|address| Access::Read { address }));
+            if batch % 10 == 0 {
+                reads.extend((0..64).map(|word| Access::Read { address: 4 * word }));
+            }
+            batch_of(&mut dut, &ports, &mut map, &mut draw, reads)?;
+            let usable = u128::from(map.usable[1]) << 1 | u128::from(map.usable[0]);
+            same("bank", dut.get("bank_o"), u128::from(map.versions % 2))?;
+            same("usable", dut.get("usable_o"), usable)?;
+            let row = [0, 4, 8, 12].map(|at| map.kept.get(&(ROW_ADDRESS + at)).copied().unwrap_or(0));
+            let row = row.iter().rev().fold(0, |bits, &word| bits << 32 | u128::from(word));
+            same("the row's address", dut.get("row_address_o"), row)?;
+        }
+    }
+    Ok(())
+}
+
+fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw, batch: Vec<Access>) -> Verdict {
+    let mut master = Master::default();
+    batch.iter().for_each(|access| master.push(*access));
+    let (now, faults, drops) = (draw.bits() as u32, draw.bits() as u32, draw.bits() as u32);
+    dut.set(&[("now_i", now.into()), ("faults_i", faults.into()), ("drops_i", drops.into())]);
+    let lazy = 1 + draw.below(4);
+    let mut due: VecDeque<Access> = batch.into();
+    let mut effects = VecDeque::new();
+    let (mut bank, mut flipped, mut clock) = (dut.get("bank_o"), None, 0);
+    while !master.is_done() {
+        clock += 1;
+        same("a batch that ends", clock < 5_000, true)?;
+        let mut stall = || lazy > 1 && !draw.one_in(lazy);
+        let stalls = Stalls {
+            write_address: stall(),
+            write_data: stall(),
+            write_answer: stall(),
+            read_address: stall(),
+            read_answer: stall(),
+        };
+        ports.drive(dut.machine(), &master.drive(stalls));
+        dut.settle();
+        for enable in ENABLES {
+            if dut.get(enable) == 1 {
+                let place = if enable == "set_time_o" { 0 } else { dut.get("place_o") as u16 };
+                effects.push_back((enable, place, dut.get("word_o") as u32));
+            }
+        }
+        if dut.get("bank_o") != bank {
+            (bank, flipped) = (dut.get("bank_o"), Some(clock));
+        }
+        // The score's operation is done at some time.
+        let done = dut.get("score_valid_o") == 1 && draw.one_in(5);
+        let score = draw.bits() & ((1 << 40) - 1);
+        dut.set(&[("score_done_i", done.into()), ("score_i", score.into())]);
+        let asked = (dut.get("score_update_o") == 1, dut.get("score_id_o") as u8);
+        let seen = ports.see(dut.machine());
+        if done {
+            map.score = score;
+            same("an operation is asked for once", seen.written, None)?;
+        }
+        for Answered { access, data, response } in master.see(&seen).into_iter().flatten() {
+            same("the order of answers", Some(access), due.pop_front())?;
+            match access {
+                Access::Write { address, data, strobes } => {
+                    let (expected, effect) = map.write(address, data, strobes);
+                    same(&format!("{access:x?}"), response, expected)?;
+                    same(&format!("{access:x?}"), effects.pop_front(), effect)?;
+                    if address == COMMIT && response == OKAY {
+                        let waited = clock - flipped.take().ok_or("COMMIT without effect")?;
+                        same("the answer to COMMIT waits", waited > LINGER - 2, true)?;
+                    }
+                    if let Some(expected) = map.asked.take() {
+                        same("the score's operation", asked, expected)?;
+                    }
+                }
+                Access::Read { address } => {
+                    let expected = map.read(address, now, faults, drops);
+                    let expected = expected.map_or((0, SLVERR), |data| (data, OKAY));
+                    same(&format!("{access:x?}"), (data, response), expected)?;
+                }
+            }
+        }
+        dut.edge();
+    }
+    dut.set(&[("score_done_i", 0)]);
+    same("effects without a write", effects.pop_front(), None)
+}
+
+/// Responses, strobes, addresses without a register, ids beyond N, and the wait of COMMIT: the header of the module.
+#[test]
+fn registers_are_as_documented() {
+    accesses(&netlist(Design::ControlPort.netlist()), 0).unwrap();
+}
+
+/// Without stalls a write takes three clocks and a read two, side by side.
+#[test]
+fn back_to_back_accesses_keep_their_pace() {
+    let netlist = netlist(Design::ControlPort.netlist());
+    let clocks = |access: fn(u16) -> Access| {
+        let (input, output) =
+            (|name: &str| format!("{}_i", name.to_lowercase()), |name: &str| format!("{}_o", name.to_lowercase()));
+        let ports = BusPorts::new(&netlist, input, output).unwrap();
+        let mut dut = Dut::new(&netlist, 0);
+        dut.write(&[("rst_i", 1)]);
+        let mut master = Master::default();
+        (0..100).for_each(|at| master.push(access(at)));
+        let mut clocks = 0;
+        while !master.is_done() {
+            ports.drive(dut.machine(), &master.drive(Stalls::default()));
+            dut.settle();
+            let seen = ports.see(dut.machine());
+            assert!(master.see(&seen).iter().flatten().all(|answered| answered.response == OKAY));
+            dut.edge();
+            clocks += 1;
+        }
+        clocks
+    };
+    assert_eq!(clocks(|at| Access::write(BUCKETS_V4 + 4 * at, at.into())) / 100, 3);
+    assert_eq!(clocks(|_| Access::Read { address: ID }) / 100, 2);
+}
