@@ -31,7 +31,7 @@ fn every_planted_fault_is_noticed() {
     let mut faults = 0;
     for fields in lines.map(|line| line.split(" @ ").collect::<Vec<_>>()) {
         if fields.get(2) == Some(&"charon_top") {
-            let found = noticed(fields[0].parse().unwrap(), &[(0, 0), (1, 0), (0, 2_000), (1, 2_000)]);
+            let found = noticed(fields[0].parse().unwrap(), &[(0, 0), (1, 0), (1, 2_000), (0, 2_000)]);
             println!("{}, {}: {found:?}", fields[0], fields[1]);
             assert!(found.is_some(), "nobody notices {} ({})", fields[1], fields[0]);
             faults += 1;
