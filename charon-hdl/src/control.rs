@@ -86,7 +86,8 @@ impl ControlPlane {
         Self::empty(params.servers().into())
     }
 
-    /// The configuration: to be written before the first version.
+    /// The configuration: to be written before the first version. The feedback is not in it: the hardware stores reports as
+    /// they are, as [`Overwrite`](charon_model::feedback::Feedback::Overwrite) does.
     #[must_use]
     pub fn configure(&self, config: &Config) -> Vec<Write> {
         let mut writes = Vec::new();

@@ -48,12 +48,12 @@ fn the_linter_is_silent_about_the_parts() {
         return;
     }
     let variants: [(Design, &[&[&str]]); 6] = [
-        (Design::AliasTable, &[&["-GSERVERS=2"], &["-GSERVERS=100"], &["-GSERVERS=256"]]),
+        (Design::AliasTable, &[&["-GSERVERS=2"], &["-GSERVERS=100"]]),
         (Design::IpTable, &[&["-GSERVERS=3"], &["-GSERVERS=256", "-GADDRESS_BITS=128"]]),
         (Design::TimestampGen, &[&[], &["-GT_BITS=16", "-GPRESCALER_BITS=1"]]),
         (Design::ServerIdExtract, &[&["-GID_BITS=1"], &["-GID_BITS=8"]]),
         (Design::ControlPort, &[&["-GSERVERS=2"], &["-GSERVERS=100"], &["-GSERVERS=256"]]),
-        (Design::Top, &[&["-GSERVERS=16"], &["-GSERVERS=256", "-GID_BITS=8"], &["-GSCORE_FSM=1"]]),
+        (Design::Top, &[&["-GSERVERS=256", "-GID_BITS=8"], &["-GSCORE_FSM=1"]]),
     ];
     for (design, variants) in variants {
         for parameters in variants {

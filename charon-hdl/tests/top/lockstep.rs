@@ -8,6 +8,9 @@ use charon_model::timestamp::Layout;
 use super::traffic::config;
 use super::world::{Checked, Edit, Reached, World};
 
+/// Of both options, each value once; a seed costs what it takes to write all buckets over the bus.
+pub(crate) const SEEDS: [u8; 2] = [0, 3];
+
 /// A balancer with both its banks written.
 pub(crate) fn prepare(netlist: &Netlist, fsm: bool, seed: u8) -> Checked<World<'_>> {
     let mut config = config();
@@ -87,7 +90,7 @@ fn the_balancer_decides_like_the_model() {
     let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
     println!("{} operators", netlist.operators());
     let mut reached = Reached::new();
-    for seed in 0..4 {
+    for seed in SEEDS {
         let mut world = prepare(&netlist, false, seed).unwrap();
         run(&mut world, 40, 5_000).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         world.reached.into_iter().for_each(|(name, count)| *reached.entry(name).or_default() += count);
