@@ -63,6 +63,33 @@ fn both_forms_agree_on_the_papers_workload() {
     }
 }
 
+/// §6.3.2: what θ tolerates is a factor of the comparison: the tighter it is, the more moves, and each costs remote reads.
+/// Both forms agree under any θ.
+#[test]
+fn a_tighter_theta_costs_remote_reads() {
+    let run = |percent| {
+        let config = || Config::new(8, RangePartition::new(8, KeySets::ACCOUNTS).unwrap());
+        let tolerance = Ratio::new(percent, 100).unwrap();
+        let mut naive = Prescient::naive(config()).unwrap().tolerance(tolerance);
+        let mut incremental = Prescient::incremental(config()).unwrap().tolerance(tolerance);
+        let mut workload = KeySets::new(1, Width::Medium, 95);
+        let (mut batch, mut plans) = (TxnBatch::new(), [Plan::without_rows(), Plan::without_rows()]);
+        (0..5)
+            .map(|_| {
+                workload.fill(&mut batch, 400);
+                let stats = naive.schedule(&batch, &mut plans[0]).unwrap();
+                assert_eq!(stats, incremental.schedule(&batch, &mut plans[1]).unwrap());
+                assert_eq!(plans[0], plans[1]);
+                assert_eq!(stats.cap, u64::from(50 + percent / 2), "theta of 400 transactions on 8 workers");
+                assert_eq!(stats.max_load, stats.cap, "rerouting stops at theta");
+                stats.remote_reads
+            })
+            .sum::<u64>()
+    };
+    let [none, tenth, quarter, all] = [0, 10, 24, 100].map(run);
+    assert!(none > tenth && tenth > quarter && quarter > all, "{none}, {tenth}, {quarter}, {all} remote reads");
+}
+
 /// The greedy order by hand: the cheapest transaction first, the earliest among equals; a key that has moved makes
 /// the next one cheap; a worker above θ gives its last transactions away.
 #[test]

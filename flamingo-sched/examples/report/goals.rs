@@ -19,9 +19,14 @@ pub(crate) fn remote_reads(kind: Kind, width: Width, overlap: usize) -> Option<f
     let reads = f64::from(READS[width as usize][overlap]);
     match kind {
         Kind::Fusion => Some(reads),
-        Kind::PrescientIncremental => Some(reads * (1.0 + HERMES_PERCENT[width as usize][overlap] / 100.0)),
+        Kind::PrescientIncremental => Some(reads * (1.0 + hermes_percent(width, overlap) / 100.0)),
         _ => None,
     }
+}
+
+/// Remote reads of Hermes above Algorithm 3's, in per cent.
+pub(crate) const fn hermes_percent(width: Width, overlap: usize) -> f64 {
+    HERMES_PERCENT[width as usize][overlap]
 }
 
 /// Workers' worth of 8 on the hot shard.
@@ -74,7 +79,7 @@ impl Times {
     pub(crate) const fn assignments(&self, kind: Kind) -> Option<f64> {
         match kind {
             Kind::Fusion => Some(self.assign),
-            Kind::EarliestFinish => Some(100.0),
+            Kind::EarliestFinish => Some(350.0),
             Kind::PrescientIncremental => Some(self.hermes),
             _ => None,
         }

@@ -5,7 +5,7 @@ use std::error::Error;
 use allocation_counter::measure;
 use flamingo_sched::catalogue::Kind;
 use flamingo_sched::workload::{KeySets, Reading, Width};
-use flamingo_sched::{ExecScheduler, Fusion, Plan, TxnBatch};
+use flamingo_sched::{ExecScheduler, Fusion, Plan, Prescient, Ratio, TxnBatch};
 
 use crate::rows::Rows;
 use crate::times::Mix;
@@ -15,6 +15,9 @@ use crate::{Effort, WORKERS, goals};
 const BATCHES: u32 = 5;
 /// (percent, as it stands in names)
 const OVERLAPS: [(u32, &str); 6] = [(0, "0"), (20, "0.2"), (40, "0.4"), (60, "0.6"), (80, "0.8"), (95, "0.95")];
+/// (part of the row's name, θ as a multiple of an even share, θ's tolerance), the default first.
+const THETAS: [(&str, &str, (u32, u32)); 4] =
+    [("", "5/4", (1, 4)), ("_theta1.1", "11/10", (1, 10)), ("_theta1.05", "21/20", (1, 20)), ("_theta1", "1", (0, 1))];
 
 pub(crate) fn remote_reads(rows: &mut Rows, effort: &Effort) -> Result<(), Box<dyn Error>> {
     for width in Width::ALL {
@@ -35,6 +38,27 @@ pub(crate) fn remote_reads(rows: &mut Rows, effort: &Effort) -> Result<(), Box<d
             rows.push(name, mean, "reads/batch", goal, &format!("{source}; a repeated draw is redrawn"));
         }
     }
+    prescient_against_fusion(rows, effort)
+}
+
+/// `remote_reads_vs_fusion/…`, and `remote_reads_vs_fusion_theta<θ>/…` where rerouting is frequent: what the comparison owes
+/// to θ, the one factor changed.
+fn prescient_against_fusion(rows: &mut Rows, effort: &Effort) -> Result<(), Box<dyn Error>> {
+    let kind = Kind::PrescientIncremental;
+    for width in Width::ALL {
+        for (at, (percent, overlap)) in OVERLAPS.into_iter().enumerate() {
+            let (fusion, _) = mean_reads(Kind::Fusion, width, percent, Reading::default(), effort)?;
+            let thetas = if percent < 60 { &THETAS[..1] } else { &THETAS };
+            for &(factor, theta, (above, under)) in thetas {
+                let above = Ratio::new(above, under)?;
+                let build = || Ok(Box::new(Prescient::incremental(KeySets::config(WORKERS)?)?.tolerance(above)) as _);
+                let (mean, source) = mean_reads_by(build, kind, width, percent, Reading::default(), effort)?;
+                let name = format!("remote_reads_vs_fusion{factor}/{}/{}/p{overlap}", kind.name(), width.name());
+                let source = format!("{source}, as a difference; theta is {theta} of an even share");
+                rows.push(name, (mean / fusion - 1.0) * 100.0, "%", Some(goals::hermes_percent(width, at)), &source);
+            }
+        }
+    }
     Ok(())
 }
 
@@ -45,10 +69,22 @@ fn mean_reads(
     reading: Reading,
     effort: &Effort,
 ) -> Result<(f64, String), Box<dyn Error>> {
+    mean_reads_by(|| Ok(kind.build(KeySets::config(WORKERS)?)?), kind, width, percent, reading, effort)
+}
+
+/// The mean over seeds, each with a scheduler that `build` makes, and what was run.
+fn mean_reads_by(
+    build: impl Fn() -> Result<Box<dyn ExecScheduler>, Box<dyn Error>>,
+    kind: Kind,
+    width: Width,
+    percent: u32,
+    reading: Reading,
+    effort: &Effort,
+) -> Result<(f64, String), Box<dyn Error>> {
     let (batches, transactions) = effort.stream(kind, BATCHES);
     let mut reads = 0;
     for seed in 1..=effort.seeds {
-        let mut scheduler = kind.build(KeySets::config(WORKERS)?)?;
+        let mut scheduler = build()?;
         let mut workload = KeySets::new(seed, width, percent).reading(reading);
         let (mut batch, mut plan) = (TxnBatch::new(), Plan::without_rows());
         for _ in 0..batches {
