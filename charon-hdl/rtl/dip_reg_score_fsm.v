@@ -36,7 +36,7 @@ module dip_reg_score_fsm #(
     // The answer: {id, score}.
     output reg  [7+G_BITS:0] tuple_out_charon_dip_reg_score_output_DATA,
     output reg  [31:0] faults_o, // unknown codes and ids since reset; stops at 2^32 - 1
-    output reg  [31:0] drops_o   // requests lost since reset; stops at 2^32 - 1
+    output reg  [31:0] drops_o   // requests lost since reset, modulo 2^32: each shows as a change
 );
     localparam ADDR      = $clog2(SERVERS);
     localparam TASK_BITS = G_BITS - FRACTION_BITS;
@@ -181,7 +181,7 @@ module dip_reg_score_fsm #(
         if (rst) {faults_o, drops_o} <= 64'd0;
         else begin
             if (start & fault & ~&faults_o) faults_o <= faults_o + 32'd1;
-            if (drop & ~&drops_o) drops_o <= drops_o + 32'd1;
+            if (drop) drops_o <= drops_o + 32'd1;
         end
 endmodule
 

@@ -104,6 +104,25 @@ fn the_state_machine_drops_at_four_ports() {
     assert!((43..=44).contains(&percent), "{percent} %");
 }
 
+/// Who listens to `drops_o` learns of every lost request, however many there were: the count goes on after 2³² − 1.
+#[test]
+fn every_drop_changes_the_count() {
+    let netlist = netlist(Design::Fsm.netlist());
+    let mut hardware = charon_hdl::sim::ScoreModule::new(&netlist, params(16).widths(), Fill::Zero).unwrap();
+    hardware.reset();
+    let mut before = u32::MAX - 2;
+    hardware.machine().set(netlist.output("drops_o").unwrap(), before.into());
+    let mut lost = 0;
+    for _ in 0..400 {
+        let drops = hardware.clock(Some(CHOOSE)).drops;
+        assert!(drops == before || drops == before.wrapping_add(1));
+        lost += u32::from(drops != before);
+        before = drops;
+    }
+    assert!(lost > 200, "{lost} lost");
+    assert_eq!(before, (u32::MAX - 2).wrapping_add(lost));
+}
+
 /// … and nothing at one and two ports, nor of packets that only pass.
 #[test]
 fn the_state_machine_keeps_up_with_two_ports() {
