@@ -3,7 +3,7 @@
 #ifndef CHARON_EXTERNS_P4
 #define CHARON_EXTERNS_P4
 
-// The Score Table: dip_reg_score_pipe.v, or dip_reg_score_fsm.v.
+// The Score Table: dip_reg_score_pipe.v; or dip_reg_score_fsm.v, which answers within nine clocks only while it is idle.
 //   READ 0         the score of id0 at now
 //   UPDATE 1       id0 reports g and v
 //   COPY 2         nothing

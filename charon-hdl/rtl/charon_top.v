@@ -22,7 +22,8 @@
 //              3, 4 the fallback                     17  the row
 //              4, 5 candidates; what to do           18  the output registers
 // Scores       dip_reg_score_pipe. With SCORE_FSM = 1 the paper's dip_reg_score_fsm: packets are still answered in order,
-//              after 12 clocks or more, and a packet whose request is dropped is never answered (DROPS counts).
+//              after 12 clocks or more, and a packet whose request is dropped is never answered. DROPS counts those, and the
+//              tries of the control port that met a full queue.
 // Reset        no packet is under way and no version in force; the outputs are zero.
 `default_nettype none
 `include "charon_params.vh"

@@ -5,19 +5,19 @@
 //              answer comes when no packet of the version before is under way; so the next write cannot disturb one. What
 //              was in force is the version to write then: the control plane brings it up to date, too.
 // Errors       SLVERR, and nothing changes: addresses that are no multiple of 4 or not in the map, reads of what can only be
-//              written and the other way round, ids of N and more, configuration once a version is in force, and strobes
+//              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in force, and strobes
 //              that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables). All other words
-//              take the bytes that the strobes name.
+//              take the bytes that the strobes name. The ids in cells and buckets are taken as they are.
 //
 //   0x0000  ID          r   0x43484152
 //   0x0004  SERVERS     r   N
 //   0x0008  TICK        rw  the tick; a write sets it, from the next clock on
-//   0x000C  COMMIT      rw  read: versions put into force since reset, modulo 2^32. Write: put the next one into force; bit
+//   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write: put the next one into force; bit
 //                           0: its Alias Table can be used (otherwise nobody can be chosen for a new flow)
 //   0x0010  FAULTS      r   operations with unknown codes or ids that dip_reg_score saw
 //   0x0014  DROPS       r   operations that dip_reg_score dropped (the state machine only)
-//   0x0020  CONFIG      c   bit 0: the first candidate always (sticky); 1: ids in the high bits of timestamps; 4, 5: the
-//                           service has an IPv4, IPv6 address; 6, 7: the tunnel's end has
+//   0x0020  CONFIG      c   bit 0: the first candidate always (sticky); 1: ids in the high bits of timestamps; 2, 3: stored
+//                           and not used; 4, 5: the service has an IPv4, IPv6 address; 6, 7: the tunnel's end has
 //   0x0024  UPLINK_PORT c   15:0 the port towards the clients
 //   0x0028  UPLINK_MAC  c   31:0 of the link address behind it; 47:32 at 0x002C
 //   0x0030  SERVICE_V4  c   the service's address
@@ -44,7 +44,7 @@
 
 module control_port #(
     parameter SERVERS = `CHARON_SERVERS, // N, 2 to 256
-    parameter LINGER  = 20               // clocks that a packet may be under way, and the answer to COMMIT waits
+    parameter LINGER  = 20               // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
 ) (
     input  wire         clk_i,           // every edge that counts is rising
     input  wire         rst_i,           // synchronous, active high

@@ -6,7 +6,8 @@ use core::fmt::Write;
 use charon_model::params::Params;
 
 /// The header `charon_params.vh` for some parameters: a macro per constant of the model. The modules take their defaults
-/// from it, so a build of other sizes replaces this one file.
+/// from it, so a build of another number of servers replaces this one file; the Score Tables also follow other widths,
+/// `charon_top` and `control_port` have those of the default.
 ///
 /// ```
 /// use charon_model::params::{Params, RawParams};

@@ -93,7 +93,7 @@ impl Access {
     }
 }
 
-/// Works through accesses: writes in their order, and reads in theirs; with `ordered`, each after the one before is answered.
+/// Works through accesses: writes in their order, and reads in theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Master {
     /// Writes whose address, and whose data, are still to be shown, and those that are not answered yet.

@@ -327,7 +327,8 @@ impl<'a> World<'a> {
         self.master.push(Access::write(registers::TICK, now));
     }
 
-    /// READ of a score by the control port while packets pass; what it says is checked in [`scores`](Self::scores).
+    /// READ of a score by the control port while packets pass: it must disturb none of them. What READ says is checked in
+    /// [`scores`](Self::scores), when nothing is under way.
     pub(crate) fn look(&mut self) {
         let id = self.draw.below(16) as u32;
         self.master.push(Access::write(registers::SCORE, id));
