@@ -2,7 +2,7 @@
 //!
 //! *What it is.* After K effective fallback requests in a row every honest validator decides to move the account away;
 //! then evidence, acceptance and exclusion as ever. *Committed facts only.* Who is moved, and where to, follows from the
-//! view at the anchor's snapshot, which all honest validators share; so their decisions match, whatever their windows
+//! view at the anchor's snapshot and the epoch's seed, which all honest validators share; so their decisions match, whatever their windows
 //! show. Where a policy decides about the same account, this decision takes its place.
 //! *The receiver.* Members with a committed capacity that are not excluded for the account, ranked by committed latency
 //! (none counts as the worst); ties by rendezvous weighted by stake under the epoch's

@@ -32,14 +32,22 @@ impl Bench {
     }
 
     fn with(params: Params) -> Self {
-        let mut bench = Self::empty(params);
+        Self::seeded(params, &SEED)
+    }
+
+    fn seeded(params: Params, seed: &EpochSeed) -> Self {
+        let mut bench = Self::empty_seeded(params, seed);
         bench.genesis();
         bench
     }
 
     fn empty(params: Params) -> Self {
-        let policy = CappedShedding::new(&params, &SEED);
-        Self { balancer: Balancer::new(ME, &committee_of_four(Epoch(7)), &params, &SEED, policy, LOOKUP), sequence: 0 }
+        Self::empty_seeded(params, &SEED)
+    }
+
+    fn empty_seeded(params: Params, seed: &EpochSeed) -> Self {
+        let policy = CappedShedding::new(&params, seed);
+        Self { balancer: Balancer::new(ME, &committee_of_four(Epoch(7)), &params, seed, policy, LOOKUP), sequence: 0 }
     }
 
     fn genesis(&mut self) {
@@ -453,17 +461,19 @@ fn forced_decisions_come_first() {
     assert_eq!(accounts, [0, 9]);
 }
 
-/// Rendezvous spreads forced accounts without latencies over the members; every validator picks alike.
+/// Rendezvous spreads forced accounts without latencies over the members; every validator picks alike, and otherwise under
+/// another epoch's seed: who forms the committee cannot choose who receives.
 #[test]
 fn forced_receivers_are_spread_and_the_same_everywhere() {
     let params = forcing(Some(1), crate::ReceiverTie::Rendezvous);
-    let decide = || {
-        let mut bench = Bench::with(params.clone());
+    let decide = |seed| {
+        let mut bench = Bench::seeded(params.clone(), &EpochSeed([seed; 32]));
         (0..10).for_each(|account| relayed(&mut bench, 1, account, 1..=1));
         bench.run(2..=10)[0].forced.clone()
     };
-    let forced = decide();
-    assert_eq!(forced, decide());
+    let forced = decide(0);
+    assert_eq!(forced, decide(0));
+    assert_ne!(forced, decide(1));
     let mut receivers: Vec<_> = forced.iter().map(|decision| decision.to).collect();
     receivers.sort_unstable();
     receivers.dedup();
