@@ -236,7 +236,7 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
                 }
             }
         }
-        dut.edge();
+        dut.clock();
     }
     dut.set(&[("score_done_i", 0)]);
     same("effects without a write", effects.pop_front(), None)
@@ -266,7 +266,7 @@ fn back_to_back_accesses_keep_their_pace() {
             dut.settle();
             let seen = ports.see(dut.machine());
             assert!(master.see(&seen).iter().flatten().all(|answered| answered.response == OKAY));
-            dut.edge();
+            dut.clock();
             clocks += 1;
         }
         clocks

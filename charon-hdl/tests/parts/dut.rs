@@ -53,12 +53,6 @@ impl<'a> Dut<'a> {
         self.machine.clock();
     }
 
-    /// Goes over the edge, settled as it is.
-    pub(crate) fn edge(&mut self) {
-        self.machine.settle();
-        self.machine.clock();
-    }
-
     pub(crate) fn machine(&mut self) -> &mut Machine<'a> {
         &mut self.machine
     }
