@@ -62,6 +62,8 @@ fn mistakes_are_explained() {
         (&["--seeds", "0"], "0 is not in 1..=1000"),
         (&["--policies", "magic"], "possible values"),
         (&["--quick", "--loads", "64.5", "--json", "/proc/none/x.json"], "/proc/none/x.json"),
+        (&["--quick", "--flows", "5000"], "'--quick' cannot be used with '--flows <FLOWS>'"),
+        (&["--quick", "--seeds", "2"], "'--quick' cannot be used with '--seeds <SEEDS>'"),
     ] {
         let out = run(&[&["simulate"], arguments].concat());
         assert!(!out.status.success() && text(&out.stderr).contains(words), "{arguments:?}: {}", text(&out.stderr));
@@ -83,6 +85,20 @@ fn unwritable_paths_cost_no_run() {
     assert_eq!(std::fs::read_to_string(path("runs.json")).expect("a file"), "as it was");
     let names: Vec<_> = std::fs::read_dir(path("drawings")).expect("a folder").flatten().collect();
     assert_eq!(names.len(), 1, "{names:?}");
+}
+
+/// The table of runs under the name of a drawing, however it is spelled: refused before the runs, and nothing is written.
+#[test]
+fn two_outputs_have_two_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for json in ["jain.svg", "fct.svg", "../drawings/fct.svg"] {
+        let json = path(&format!("drawings/{json}"));
+        let out = run(&["simulate", "--flows", "10000000", "--out", &path("drawings"), "--json", &json]);
+        let words = "is both a drawing and the table of runs: expected two files";
+        assert!(!out.status.success() && text(&out.stderr).contains(words), "{}", text(&out.stderr));
+        assert_eq!(std::fs::read_dir(path("drawings")).expect("a folder").count(), 0);
+    }
 }
 
 /// A reader of the table who goes away early still gets the files.

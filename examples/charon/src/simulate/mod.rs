@@ -13,7 +13,7 @@ use charon_model::simulate::{Fast, Growth, Policy, Scenario, Service};
 use clap::ValueEnum;
 
 use crate::failure::Failure;
-use crate::output::NewFile;
+use crate::output::{NewFile, all_different};
 
 /// Simulates flows, servers and balancers in virtual time, and compares how flows are assigned.
 ///
@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long)]
     pub json: Option<PathBuf>,
     /// One seed and 5,000 flows: to look at the program, not at the figures.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["seeds", "flows"])]
     pub quick: bool,
 }
 
@@ -100,11 +100,15 @@ pub enum ServiceName {
 
 pub fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     // The runs take minutes: a path that cannot be written must not cost them.
+    let drawn = args.out.as_ref().map(|folder| [folder.join("jain.svg"), folder.join("fct.svg")]);
     let json = args.json.as_deref().map(place).transpose()?;
-    let drawings = match &args.out {
-        Some(folder) => Some([place(&folder.join("jain.svg"))?, place(&folder.join("fct.svg"))?]),
+    let drawings = match &drawn {
+        Some([jain, fct]) => Some([place(jain)?, place(fct)?]),
         None => None,
     };
+    let mut written: Vec<_> = drawn.iter().flatten().map(|path| ("a drawing", path.as_path())).collect();
+    written.extend(args.json.as_deref().map(|path| ("the table of runs", path)));
+    all_different(&[], &written)?;
     let found = found::all(args)?;
     let growth = found::growth(args)?;
     let mut files = Vec::new();
