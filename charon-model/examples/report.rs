@@ -21,6 +21,7 @@ mod report {
     pub(crate) mod flows;
     pub(crate) mod picks;
     pub(crate) mod pipeline;
+    pub(crate) mod setting;
 }
 
 /// Prints the reference table of charon-model.

@@ -13,12 +13,13 @@ use saer::select::{Entropy, Replacement, Request, SplitMix64};
 
 use crate::Row;
 
-const KEYS: usize = 4_096;
+/// So many that a branch predictor can't learn the outcomes of a pass by heart, as it can with 4,096.
+const KEYS: usize = 65_536;
 /// The most that a choice may take; the choice among all servers has no goal.
 const GOAL_NS: f64 = 15.0;
 
 pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error>> {
-    let passes = if quick { 3 } else { 2_000 };
+    let passes = if quick { 3 } else { 200 };
     let params = Params::new(RawParams::largest())?;
     let mut scores = DipRegScore::new(&params);
     let weights: Vec<u32> = (1..=256).collect();
