@@ -52,8 +52,10 @@ impl ServerSelector for Charon {
     fn pick(&self, request: &Request, view: &dyn LoadView, _: &mut dyn Entropy) -> Option<Pick> {
         fits(&self.tables, view)?;
         let [first, second] = self.candidates(FlowHash::from_key(request.key))?.map(u32::from);
-        let winner = if first != second && view.load(second) < view.load(first) { second } else { first };
-        Some(Pick::new(winner, &[first, second]))
+        // Of the same server twice, neither load is lower. An index, not a branch: it would be foreseen every other time.
+        let candidates = [first, second];
+        let winner = candidates[usize::from(view.load(second) < view.load(first))];
+        Some(Pick::new(winner, &candidates))
     }
 }
 
