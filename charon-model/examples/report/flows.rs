@@ -17,29 +17,16 @@ const NOTEBOOK: [(Policy, [u32; 5]); 4] = [
 
 pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error>> {
     let (seeds, flows) = if quick { (1, 5_000) } else { (5, 50_000) };
-    let setting = format!("64 servers, 32 with two cores, 2 balancers, {flows} flows, mean of seeds 1 to {seeds}");
+    let setting = setting(flows, seeds);
     let (mut jain, mut p99) = (Vec::new(), Vec::new());
     for (policy, figures) in NOTEBOOK {
         for (load, figure) in Scenario::LOADS.into_iter().zip(figures) {
-            let runs: Vec<Measured> = (1..=seeds)
-                .map(|seed| {
-                    let mut scenario = Scenario::notebook(load, seed);
-                    scenario.flows = flows;
-                    run(&scenario, policy)
-                })
-                .collect::<Result<_, _>>()?;
-            let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+            let runs = runs(policy, load, flows, seeds)?;
             let at = format!("{}/{}.{}", policy.name(), load / 10, load % 10);
-            jain.push(Row {
-                name: format!("jain/{at}"),
-                value: mean(|run| f64::from(run.fairness.size_ppm) / 1e6),
-                unit: "-",
-                goal: Some(f64::from(figure) / 1e3),
-                source: format!("works of the flows at a server; goal: the authors' notebook; {setting}"),
-            });
+            jain.push(fairness(format!("jain/{at}"), &runs, figure, &setting));
             p99.push(Row {
                 name: format!("fct_p99_ms/{at}"),
-                value: mean(|run| run.fct_p99_us as f64 / 1e3),
+                value: mean(&runs, |run| run.fct_p99_us as f64 / 1e3),
                 unit: "ms",
                 goal: None,
                 source: setting.clone(),
@@ -47,8 +34,42 @@ pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error
         }
     }
     rows.append(&mut jain);
+    shorter(rows, seeds)?;
     rows.append(&mut p99);
     broken(rows, seeds, flows)
+}
+
+/// 100 % again, with one factor changed. Queues do not settle there, so the index is one of how long the run is.
+fn shorter(rows: &mut Vec<Row>, seeds: u64) -> Result<(), Box<dyn Error>> {
+    const FLOWS: u32 = 10_000;
+    for (policy, figures) in NOTEBOOK {
+        let name = format!("jain/{}/100.0/flows{FLOWS}", policy.name());
+        rows.push(fairness(name, &runs(policy, 1_000, FLOWS, seeds)?, figures[4], &setting(FLOWS, seeds)));
+    }
+    Ok(())
+}
+
+fn setting(flows: u32, seeds: u64) -> String {
+    format!("64 servers, 32 with two cores, 2 balancers, {flows} flows, mean of seeds 1 to {seeds}")
+}
+
+fn runs(policy: Policy, load: u32, flows: u32, seeds: u64) -> Result<Vec<Measured>, Box<dyn Error>> {
+    let one = |seed| {
+        let mut scenario = Scenario::notebook(load, seed);
+        scenario.flows = flows;
+        run(&scenario, policy)
+    };
+    Ok((1..=seeds).map(one).collect::<Result<_, _>>()?)
+}
+
+fn mean(runs: &[Measured], of: fn(&Measured) -> f64) -> f64 {
+    runs.iter().map(of).sum::<f64>() / runs.len() as f64
+}
+
+fn fairness(name: String, runs: &[Measured], notebook: u32, setting: &str) -> Row {
+    let source = format!("works of the flows at a server; goal: the authors' notebook; {setting}");
+    let value = mean(runs, |run| f64::from(run.fairness.size_ppm) / 1e6);
+    Row { name, value, unit: "-", goal: Some(f64::from(notebook) / 1e3), source }
 }
 
 /// 48 servers become 64 in the middle of a run at 76.5 %; every flow under way then sends a packet.
