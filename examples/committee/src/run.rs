@@ -166,9 +166,8 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
             return Err(Failure::Option(format!("--skew: the scenario {} has no skewed phase", scenario.name)));
         }
     }
-    if (args.learn_moves, args.learn_voids) == (LearnMoves::Answer, LearnVoids::Never) {
-        let message = "--learn-moves answer, --learn-voids never: no client would ever learn of a move";
-        return Err(Failure::Option(message.to_owned()));
+    if let Some(why) = untold(args, &scenario) {
+        return Err(Failure::Option(why));
     }
     let executors = args.executors.len();
     if executors != 1 && executors != usize::from(scenario.validators) {
@@ -195,6 +194,26 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
             "--executors: {workers} workers need {workers} x 600 Mbps of LAN ingress each, and have 10 Gbps; 16 is the most"
         ))),
     }
+}
+
+/// Why clients of this run cannot be left without a word about what came to nothing; `None` where they can, or are not.
+fn untold(args: &RunArgs, scenario: &Scenario) -> Option<String> {
+    if args.learn_voids != LearnVoids::Never {
+        return None;
+    }
+    if args.learn_moves == LearnMoves::Answer {
+        return Some(
+            "--learn-moves answer, --learn-voids never: clients would learn of a move from what becomes of their requests, and \
+             nobody tells them that; after a move they would go on naming the previous validator, and lose all that they ask \
+             for once that comes to nothing"
+                .to_owned(),
+        );
+    }
+    let (name, resends) = (&scenario.name, scenario.resends()?);
+    Some(format!(
+        "--learn-voids never: in the scenario {name} {resends}, also what came to nothing; take commit or timer, or another \
+         scenario"
+    ))
 }
 
 fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {
