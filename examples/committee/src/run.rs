@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! {"schema": 1, "scenario": text, "seed": n, "scale": "1/10", "policy": text, "tie": text, "exec": text,
-//!  "offered_tps": n,
+//!  "executors": [n, …], "learn_moves": text, "learn_voids": text, "backlog": bool, "signed": bool, "offered_tps": n,
 //!  "bins": [{"t_s": n, "committed_tps": x, "executed_tps": x, "commit_latency_s": x|null, "e2e_latency_s": x|null,
 //!            "migrations": n}, …],
 //!  "summary": {"balanced_tps": x|null, "dip_tps": x|null, "end_committed_tps": x|null, "end_executed_tps": x|null,
@@ -40,6 +40,11 @@ pub struct RunResult {
     pub policy: String,
     pub tie: String,
     pub exec: String,
+    pub executors: Vec<u16>,
+    pub learn_moves: String,
+    pub learn_voids: String,
+    pub backlog: bool,
+    pub signed: bool,
     pub offered_tps: u64,
     #[serde(skip)]
     pub switch_s: Option<u64>,
@@ -136,6 +141,11 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         policy: config.policy.to_string(),
         tie: config.tie.to_string(),
         exec: config.exec.to_string(),
+        executors: config.executors,
+        learn_moves: config.clients.moves.to_string(),
+        learn_voids: config.clients.voids.to_string(),
+        backlog: config.backlog,
+        signed: config.signed,
         offered_tps,
         switch_s,
         bins,
