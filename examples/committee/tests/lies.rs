@@ -66,6 +66,24 @@ fn inflated_capacity_hurts_under_largest_spare() {
     }
 }
 
+/// A backlog is true, also a liar's: where the policy goes by it, an overloaded validator's lie about its delay is not
+/// heard. Without it, the same lie is.
+#[test]
+fn a_lie_about_the_delay_is_not_heard_where_backlogs_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let bins = |lie: &str, more: &[&str]| {
+        let file = folder.path().join("lie.toml");
+        std::fs::write(&file, skewed(100, "", lie)).unwrap();
+        let frame = ["--scenario", file.to_str().unwrap(), "--policy", "paper"];
+        let json = run(&[&frame[..], more].concat());
+        assert!(json["summary"]["migrations"].as_u64().unwrap() > 10, "{lie} {more:?}: {}", json["summary"]);
+        json["bins"].clone()
+    };
+    let lie = "[[liar]]\nvalidator = 0\ndelay-times = 10\n";
+    assert_eq!(bins("", &["--backlog"]), bins(lie, &["--backlog"]));
+    assert_ne!(bins("", &[]), bins(lie, &[]), "a lie that nobody hears");
+}
+
 /// A new epoch's ledger holds no capacity of the last one: two runs differ in whether the lie ends with its epoch, and only
 /// there does the committee recover.
 #[test]

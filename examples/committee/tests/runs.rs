@@ -207,6 +207,26 @@ fn nothing_moves_without_overload() {
     }
 }
 
+/// With the backlog in headers and in the policy, a balanced load moves nothing, a skewed one is back, and a run is a
+/// function of its seed. That the policy reads it is in `lies.rs`.
+#[test]
+fn backlogs_in_headers_tell_growth() {
+    for policy in ["paper", "recommended"] {
+        let of = |scenario: &str, more: &[&str]| {
+            let frame = ["--scenario", scenario, "--policy", policy, "--switch", "20", "--seconds", "130"];
+            let (output, json) = run(&[&frame[..], &["--scale", "1/200", "--exec", "none"], more].concat());
+            assert!(output.status.success(), "{scenario} {policy}: {}", stderr(&output));
+            json
+        };
+        assert_eq!(of("balanced", &["--backlog", "--seconds", "100"])["summary"]["migrations"], 0, "{policy}");
+        let with = of("skew90", &["--backlog"]);
+        let back = with["summary"]["back_after_s"].as_u64();
+        assert!(back.is_some_and(|back| back <= 80), "{policy}: {back:?}");
+        assert!(with["summary"]["end_committed_tps"].as_f64().unwrap() > 0.98 * 110e3, "{policy}");
+        assert_eq!(with["bins"], of("skew90", &["--backlog"])["bins"], "{policy}");
+    }
+}
+
 /// Flamingo §6.4: either layer balanced alone leaves the other one's bottleneck; both together bring the executed rate
 /// back.
 #[test]
