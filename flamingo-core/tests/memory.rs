@@ -9,8 +9,8 @@ mod world;
 use allocation_counter::{AllocationInfo, measure};
 use flamingo_core::hash::Domain;
 use flamingo_core::protocol::{
-    AcceptList, Acceptance, Admission, AdmissionTable, DecisionList, Decline, Evidence, Latency, Object, Outcome,
-    RelayTable, Request, SignatureTally, Verdict,
+    AcceptList, Acceptance, Admission, AdmissionTable, DecisionList, Decline, Evidence, FallbackSet, Latency, Object,
+    Outcome, RelayTable, Request, SignatureTally, Verdict,
 };
 use flamingo_core::rank::KeyedHash;
 use flamingo_core::signal::LoadFields;
@@ -20,8 +20,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use world::{
-    EPOCH, SEED, Toy, World, accept_list, acceptance, admission, committee, config, decision_list, evidence, latency,
-    params, relay_auth, request, signed, statement,
+    EPOCH, SEED, Toy, World, accept_list, acceptance, admission, committee, decision_list, evidence, latency, params,
+    relay_auth, request, signed, statement,
 };
 
 /// A world in which strangers, members and accounts can misbehave: accounts 0..8 at v0.
@@ -143,7 +143,7 @@ fn strangers_take_no_memory_at_the_doors() {
     assert!(world.admit(7).is_effective());
     let params = params(|_| {});
     let lookup = KeyedHash::new(&SEED, Domain("lookup"));
-    let relays = config(committee(&[1; 4]), params.clone()).relays;
+    let relays = FallbackSet::new(&SEED, &params);
     let mut table = AdmissionTable::new(ValidatorId(0), EPOCH, &params, Toy, lookup);
     let mut relay_table = RelayTable::new(ValidatorId(1), committee(&[1; 4]), &params, Toy, relays, lookup);
     for delta in world.deltas() {

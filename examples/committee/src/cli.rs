@@ -127,10 +127,14 @@ pub struct RunArgs {
     #[arg(long, value_enum, default_value_t = LearnMoves::Log)]
     pub learn_moves: LearnMoves,
     /// How clients learn that a request came to nothing: that it was certified by the previous validator after its account
-    /// had moved. Matters where those are not taken in: under `paper-text`.
+    /// had moved. Matters where that does not count: under `paper-text`, and under `recommended`, which purges what is not
+    /// sent yet and so leaves less of it. Under `paper` it counts.
     #[arg(long, value_enum, default_value_t = LearnVoids::Commit)]
     pub learn_voids: LearnVoids,
     /// Let headers carry the backlog, and the policy infer the excess from its growth instead of the queue delay's.
+    ///
+    /// The backlog is true, also of a validator that lies about its queue delay: what is left of the lie in lie-delay-up and
+    /// lie-delay-down is what a policy takes from the delay itself, such as whether the validator is overloaded at all.
     #[arg(long)]
     pub backlog: bool,
     /// Sign every request; verify it at admission, before every vote and at every replica. Some hundred µs a request,

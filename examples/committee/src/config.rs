@@ -60,7 +60,8 @@ pub enum LearnVoids {
     /// Nobody tells them: what has no answer after 10 rounds of 250 ms goes to the validator assigned by then, if that is
     /// another one.
     Timer,
-    /// Nobody tells them, and they have no timers: it is lost.
+    /// Nobody tells them, and they have no timers: it is lost. Refused where they would send it again by themselves: with a
+    /// censor, whose clients have timers, and with a crash, after which they send what has no answer.
     Never,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! {"schema": 1, "scenario": text, "seed": n, "scale": "1/10", "policy": text, "tie": text, "exec": text,
-//!  "offered_tps": n,
+//!  "executors": [n, …], "learn_moves": text, "learn_voids": text, "backlog": bool, "signed": bool, "offered_tps": n,
 //!  "bins": [{"t_s": n, "committed_tps": x, "executed_tps": x, "commit_latency_s": x|null, "e2e_latency_s": x|null,
 //!            "migrations": n}, …],
 //!  "summary": {"balanced_tps": x|null, "dip_tps": x|null, "end_committed_tps": x|null, "end_executed_tps": x|null,
@@ -40,6 +40,11 @@ pub struct RunResult {
     pub policy: String,
     pub tie: String,
     pub exec: String,
+    pub executors: Vec<u16>,
+    pub learn_moves: String,
+    pub learn_voids: String,
+    pub backlog: bool,
+    pub signed: bool,
     pub offered_tps: u64,
     #[serde(skip)]
     pub switch_s: Option<u64>,
@@ -136,6 +141,11 @@ pub fn simulate(config: RunConfig, progress: &crate::progress::Bar) -> Result<Ru
         policy: config.policy.to_string(),
         tie: config.tie.to_string(),
         exec: config.exec.to_string(),
+        executors: config.executors,
+        learn_moves: config.clients.moves.to_string(),
+        learn_voids: config.clients.voids.to_string(),
+        backlog: config.backlog,
+        signed: config.signed,
         offered_tps,
         switch_s,
         bins,
@@ -166,9 +176,8 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
             return Err(Failure::Option(format!("--skew: the scenario {} has no skewed phase", scenario.name)));
         }
     }
-    if (args.learn_moves, args.learn_voids) == (LearnMoves::Answer, LearnVoids::Never) {
-        let message = "--learn-moves answer, --learn-voids never: no client would ever learn of a move";
-        return Err(Failure::Option(message.to_owned()));
+    if let Some(why) = untold(args, &scenario) {
+        return Err(Failure::Option(why));
     }
     let executors = args.executors.len();
     if executors != 1 && executors != usize::from(scenario.validators) {
@@ -195,6 +204,26 @@ pub fn configuration(args: &RunArgs) -> Result<RunConfig, Failure> {
             "--executors: {workers} workers need {workers} x 600 Mbps of LAN ingress each, and have 10 Gbps; 16 is the most"
         ))),
     }
+}
+
+/// Why clients of this run cannot be left without a word about what came to nothing; `None` where they can, or are not.
+fn untold(args: &RunArgs, scenario: &Scenario) -> Option<String> {
+    if args.learn_voids != LearnVoids::Never {
+        return None;
+    }
+    if args.learn_moves == LearnMoves::Answer {
+        return Some(
+            "--learn-moves answer, --learn-voids never: clients would learn of a move from what becomes of their requests, and \
+             nobody tells them that; after a move they would go on naming the previous validator, and lose all that they ask \
+             for once that comes to nothing"
+                .to_owned(),
+        );
+    }
+    let (name, resends) = (&scenario.name, scenario.resends()?);
+    Some(format!(
+        "--learn-voids never: in the scenario {name} {resends}, also what came to nothing; take commit or timer, or another \
+         scenario"
+    ))
 }
 
 fn scenario(args: &RunArgs) -> Result<Scenario, Failure> {

@@ -95,6 +95,15 @@ impl Scenario {
         !self.censors.is_empty()
     }
 
+    /// What makes clients send again whatever has no answer, whether they are told of it or not; `None` where nothing does.
+    pub fn resends(&self) -> Option<&'static str> {
+        if self.has_timers() {
+            return Some("a validator censors, and its clients' timers send again what has no answer");
+        }
+        let crash = "a validator crashes, and clients send again what it has not answered";
+        (!self.restarts.is_empty()).then_some(crash)
+    }
+
     /// When the first change of workload comes, in seconds: what recovery is counted from.
     pub fn switch_s(&self) -> Option<u64> {
         self.phases.get(1).map(|phase| phase.from_s)

@@ -58,10 +58,39 @@ fn with_a_grace_nothing_is_void() {
     assert_eq!(run("paper", &["--learn-voids", "never"]), told);
 }
 
-/// Clients that could never learn of a move are refused, with both options named.
+/// `never` means never: where clients would send again by themselves what came to nothing, or would lose all that they ask
+/// for, it is refused, with what does it. The other rules are not.
 #[test]
-fn clients_have_to_learn_somehow() {
+fn clients_left_without_a_word_send_nothing_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, fault: &str| {
+        let path = folder.path().join(name);
+        let text = format!("name = \"{name}\"\nvalidators = 4\nrate = 20000\nseconds = 10\n{fault}");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let censor = file("x.censor", "[[censor]]\nvalidator = 3\npercent = 10\nat = 1\n");
+    let restart = file("x.restart", "[[restart]]\nvalidator = 1\nat = 3\ndown = 2\n");
+    for (scenario, why) in [
+        ("censor", "censors, and its clients' timers"),
+        (&censor, "censors, and its clients' timers"),
+        ("restart", "crashes, and clients send again"),
+        (&restart, "crashes, and clients send again"),
+    ] {
+        let run = |voids| {
+            let scenario = ["run", "--scenario", scenario, "--seconds", "10", "--scale", "1/1000", "--exec", "none"];
+            committee(&[&scenario[..], &["--learn-voids", voids]].concat())
+        };
+        let never = run("never");
+        let text = String::from_utf8_lossy(&never.stderr);
+        assert!(!never.status.success(), "{scenario}");
+        assert!(text.contains("--learn-voids never") && text.contains(why), "{scenario}: {text}");
+        for told in ["commit", "timer"] {
+            let text = String::from_utf8_lossy(&run(told).stderr).into_owned();
+            assert!(!text.contains("--learn-voids"), "{scenario}: {text}");
+        }
+    }
     let output = committee(&[&["run", "--learn-moves", "answer", "--learn-voids", "never"], &FRAME[..]].concat());
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && text.contains("--learn-moves") && text.contains("--learn-voids"), "{text}");
+    assert!(!output.status.success() && text.contains("go on naming the previous validator"), "{text}");
 }

@@ -34,8 +34,23 @@ fn the_json_has_the_documented_fields() {
     let (output, json) = run(&["--scenario", "balanced", "--seconds", "30"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let keys = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    let mut expected =
-        ["schema", "scenario", "seed", "scale", "policy", "tie", "exec", "offered_tps", "bins", "summary"];
+    let mut expected = [
+        "schema",
+        "scenario",
+        "seed",
+        "scale",
+        "policy",
+        "tie",
+        "exec",
+        "executors",
+        "learn_moves",
+        "learn_voids",
+        "backlog",
+        "signed",
+        "offered_tps",
+        "bins",
+        "summary",
+    ];
     expected.sort_unstable();
     assert_eq!(keys(&json), expected);
     let mut bin = ["t_s", "committed_tps", "executed_tps", "commit_latency_s", "e2e_latency_s", "migrations"];
@@ -57,6 +72,27 @@ fn the_json_has_the_documented_fields() {
     assert_eq!(keys(&json["summary"]), summary);
     assert_eq!((json["schema"].as_u64(), json["scale"].as_str()), (Some(1), Some("1/100")));
     assert_eq!(json["bins"].as_array().unwrap().len(), 3);
+}
+
+/// A result says by which options it came, and two that differ in one of them do not look alike.
+#[test]
+fn the_json_records_the_options() {
+    let told = |options: &[&str]| {
+        let frame = ["--scenario", "balanced", "--rate", "20000", "--seconds", "10", "--scale", "1/1000"];
+        let (output, json) = run(&[&frame[..], options].concat());
+        assert!(output.status.success(), "{options:?}: {}", stderr(&output));
+        ["policy", "tie", "exec", "executors", "learn_moves", "learn_voids", "backlog", "signed"]
+            .map(|f| json[f].clone())
+    };
+    let text = |told: [Value; 8]| told.map(|value| value.to_string()).join(" ");
+    let default = r#""recommended" "rendezvous" "fusion" [3] "log" "commit" false false"#;
+    assert_eq!(text(told(&[])), default);
+    let options = ["--policy", "paper", "--tie", "largest-spare", "--exec", "none", "--executors", "3,2,3,4"];
+    let rules = ["--learn-moves", "answer", "--learn-voids", "timer", "--backlog", "--signed"];
+    let all = r#""paper" "largest-spare" "none" [3,2,3,4] "answer" "timer" true true"#;
+    assert_eq!(text(told(&[&options[..], &rules].concat())), all);
+    let never = r#""recommended" "rendezvous" "fusion" [3] "log" "never" false false"#;
+    assert_eq!(text(told(&["--learn-voids", "never"])), never);
 }
 
 /// The same seed gives the same bytes apart from `wall_s`, another seed others.
@@ -168,6 +204,26 @@ fn nothing_moves_without_overload() {
             assert!(output.status.success(), "{}", stderr(&output));
             assert_eq!(json["summary"]["migrations"], 0, "{arguments:?} {policy}");
         }
+    }
+}
+
+/// With the backlog in headers and in the policy, a balanced load moves nothing, a skewed one is back, and a run is a
+/// function of its seed. That the policy reads it is in `lies.rs`.
+#[test]
+fn backlogs_in_headers_tell_growth() {
+    for policy in ["paper", "recommended"] {
+        let of = |scenario: &str, more: &[&str]| {
+            let frame = ["--scenario", scenario, "--policy", policy, "--switch", "20", "--seconds", "130"];
+            let (output, json) = run(&[&frame[..], &["--scale", "1/200", "--exec", "none"], more].concat());
+            assert!(output.status.success(), "{scenario} {policy}: {}", stderr(&output));
+            json
+        };
+        assert_eq!(of("balanced", &["--backlog", "--seconds", "100"])["summary"]["migrations"], 0, "{policy}");
+        let with = of("skew90", &["--backlog"]);
+        let back = with["summary"]["back_after_s"].as_u64();
+        assert!(back.is_some_and(|back| back <= 80), "{policy}: {back:?}");
+        assert!(with["summary"]["end_committed_tps"].as_f64().unwrap() > 0.98 * 110e3, "{policy}");
+        assert_eq!(with["bins"], of("skew90", &["--backlog"])["bins"], "{policy}");
     }
 }
 

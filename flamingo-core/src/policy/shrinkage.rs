@@ -13,10 +13,11 @@
 //! n̂ = N/K + B·(n − N/K). Equal accounts give B near 0; heavy-tailed ones B near 1, which is the paper. n̂ rises with n:
 //! the order of candidates stays.
 //! *Rounding.* B down, in 1/1024. Then one fraction each, never a rounded n̂: ρ_a = throughput·n̂/N up, ℓ_a down.
-//! *Bounds.* N ≤ 2⁴⁰, K ≤ 2³², n < 2³²: Q·K·1024 ≤ 2¹²²; the fraction of ρ_a has a numerator below 2⁷⁵, times a throughput
-//! of 2⁵⁰ 2¹²⁵. A source that breaks them is clamped to them here, and saturates. ℓ_a takes γ·throughput instead, and γ has
-//! no bound of its own: Ê is 2⁹⁰ / (1024·Δt_eval), so that γ·throughput has up to 80 bits and the product 154. Its quotient
-//! is taken exactly all the same.
+//! *Bounds.* N ≤ 2⁴⁰, K ≤ 2³², n < 2³²: Q·K·1024 ≤ 2¹²². n̂/N has the numerator (1024 − b)·N + b·n·K for B = b/1024: a mean,
+//! weighted by b, of 2¹⁰·N ≤ 2⁵⁰ and of 2¹⁰·n·K < 2⁷⁴, so below 2⁷⁴. ρ_a takes a throughput of 10¹⁵ < 2⁵⁰ times that: below
+//! 2¹²⁴. A source that breaks these bounds is clamped to them here, and saturates. ℓ_a takes γ·throughput instead, and γ has
+//! no bound of its own: with a queue delay of 6·10⁸ µs and Δt_eval = 1 µs throughput + Ê is 10¹⁵ + 6·10²³ < 2⁷⁹, and the
+//! product below 2¹⁵³ (an Ê from backlogs of 32 bits, below 2⁷², is less). Its quotient is taken exactly all the same.
 //! *Cost.* One pass over the donor's listed accounts; K is kept by the view.
 
 use crate::math::{mul_div_ceil, mul_div_floor_wide};

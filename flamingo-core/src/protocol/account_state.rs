@@ -1,5 +1,7 @@
 //! What the committed state says of one account, as everyone may see it: the leaf of the state's hash tree.
 
+use core::ops::Range;
+
 use super::nonce::NonceWindow;
 use super::view::Assignment;
 use crate::hash::{Domain, Hasher};
@@ -7,6 +9,8 @@ use crate::id::{AccountId, Digest, LeaderRound, Nonce, PublicKey, Round, Validat
 use crate::wire::{Reader, WireError};
 
 const LEAF: Domain = Domain("flamingo/account/v1");
+/// Where [`AccountState::encode`] puts the gate.
+const GATE: Range<usize> = 72..80;
 
 /// An account at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +57,20 @@ impl AccountState {
         bytes[48..56].copy_from_slice(&self.nonces.bits().to_le_bytes());
         bytes[56..64].copy_from_slice(&self.anchor.0.to_le_bytes());
         bytes[64..72].copy_from_slice(&self.activated.0.to_le_bytes());
-        bytes[72..80].copy_from_slice(&self.fallback_from.0.to_le_bytes());
+        bytes[GATE].copy_from_slice(&self.fallback_from.0.to_le_bytes());
         bytes[80..82].copy_from_slice(&self.validator.0.to_le_bytes());
         let (moved, ValidatorId(previous)) = self.previous.map_or((0, ValidatorId(0)), |previous| (1, previous));
         bytes[82..84].copy_from_slice(&u16::to_le_bytes(moved));
         bytes[84..86].copy_from_slice(&previous.to_le_bytes());
         bytes[86..].copy_from_slice(&self.relay_run.to_le_bytes());
         bytes
+    }
+
+    /// The gate in canonical bytes, for who needs no more of them.
+    pub(super) fn encoded_gate(bytes: &[u8; Self::ENCODED_LEN]) -> LeaderRound {
+        let mut gate = [0; 8];
+        gate.copy_from_slice(&bytes[GATE]);
+        LeaderRound(u64::from_le_bytes(gate))
     }
 
     /// Reads one from the front of `reader`.
@@ -81,5 +92,31 @@ impl AccountState {
     /// The account's leaf.
     pub(super) fn leaf(&self) -> Digest {
         Hasher::new(LEAF).raw(&self.encode()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The gate is read where it is written, whatever stands around it.
+    #[test]
+    fn the_gate_is_found_in_the_bytes() {
+        for gate in [0, 1, 0x0102_0304_0506_0708, u64::MAX] {
+            let state = AccountState {
+                account: AccountId(u64::MAX),
+                key: PublicKey([0xff; 32]),
+                nonces: NonceWindow::from_parts(Nonce(u64::MAX), u64::MAX),
+                validator: ValidatorId(u16::MAX),
+                previous: Some(ValidatorId(u16::MAX)),
+                anchor: Round(u64::MAX),
+                activated: LeaderRound(u64::MAX),
+                fallback_from: LeaderRound(gate),
+                relay_run: u32::MAX,
+            };
+            let bytes = state.encode();
+            assert_eq!(AccountState::encoded_gate(&bytes), LeaderRound(gate));
+            assert_eq!(AccountState::decode(&mut Reader::new(&bytes)), Ok(state));
+        }
     }
 }

@@ -42,9 +42,14 @@ impl Host {
 
     /// The same at validator `me`, with changes.
     pub(crate) fn of(me: u16, change: impl FnOnce(Facade) -> Facade) -> Self {
-        let config = LedgerConfig::new(committee_of_four(EPOCH), params(), NoSignatures, &SEED, AdmitAll);
+        Self::under(&SEED, me, change)
+    }
+
+    /// The same under another seed of the epoch.
+    pub(crate) fn under(seed: &EpochSeed, me: u16, change: impl FnOnce(Facade) -> Facade) -> Self {
+        let config = LedgerConfig::new(committee_of_four(EPOCH), params(), NoSignatures, seed, AdmitAll);
         let config = config.with_home(HomeFn(|_, _| ValidatorId(0)));
-        let flamingo = change(Flamingo::new(ValidatorId(me), config, CappedShedding::new(&params(), &SEED)));
+        let flamingo = change(Flamingo::new(ValidatorId(me), config, CappedShedding::new(&params(), seed)));
         let mut host = Self { flamingo, index: 0 };
         host.step(Input::SubDag(LeaderRound(1)));
         for author in 0..4 {

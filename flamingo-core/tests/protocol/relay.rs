@@ -1,11 +1,12 @@
 //! Relay fallback in the log: Flamingo §4.3 (4).
 
 use flamingo_core::protocol::{
-    Change, DeltaStatus, Object, Outcome, Reason, RelayAuth, RelayRefusal, Request, Verdict,
+    AdmitAll, Change, DeltaStatus, FallbackSet, LedgerConfig, MigrationLedger, Object, Outcome, Reason, RelayAuth,
+    RelayRefusal, Request, Verdict,
 };
-use flamingo_core::{Digest, Epoch, LeaderRound, SignatureBytes, ValidatorId};
+use flamingo_core::{Digest, Epoch, EpochSeed, LeaderRound, SignatureBytes, ValidatorId};
 
-use crate::world::{EPOCH, World, activated, key, no_op, params, relay_auth, request, sign};
+use crate::world::{EPOCH, SEED, Toy, World, activated, config, key, no_op, params, relay_auth, request, sign};
 
 /// R_f.
 const GATE: u64 = 40;
@@ -210,4 +211,20 @@ fn a_gate_beyond_the_last_round_never_opens() {
         assert_eq!(world.relay(relay, 7, 1, 0), expected, "after {first}");
         assert_eq!(world.relay(relay, 7, 2, 0), too_soon(u64::MAX), "never two at the last round");
     }
+}
+
+/// Ours: who may relay follows from the seed and the parameters that the ledger has, also where the parameters were replaced
+/// after the configuration was made.
+#[test]
+fn relay_sets_are_those_of_the_seed_and_the_parameters() {
+    let committee = World::new(4).ledger.committee().clone();
+    let mut config = config(committee.clone(), params(|_| {}));
+    config.params = params(|raw| raw.relay_set_nonces = 1);
+    let rule = FallbackSet::new(&SEED, &config.params);
+    let ledger = MigrationLedger::new(config);
+    assert_eq!(ledger.relays(), rule);
+    assert_ne!(rule, FallbackSet::new(&SEED, &params(|_| {})), "parameters count");
+    let other = LedgerConfig::new(committee, params(|_| {}), Toy, &EpochSeed([6; 32]), AdmitAll);
+    let other = MigrationLedger::new(other);
+    assert_eq!(other.relays(), FallbackSet::new(&EpochSeed([6; 32]), other.params()), "and the seed");
 }

@@ -244,7 +244,7 @@ fn readers_tell_streams_apart() {
             let mut view = CommittedView::new(committee.len(), fresh().lookup);
             let mut table = AdmissionTable::new(ValidatorId(0), EPOCH, params, Toy, fresh().lookup);
             let mut relays =
-                RelayTable::new(ValidatorId(0), committee.clone(), params, Toy, fresh().relays, fresh().lookup);
+                RelayTable::new(ValidatorId(0), committee.clone(), params, Toy, world.ledger.relays(), fresh().lookup);
             let mut all = |delta| [view.apply(delta), table.apply(delta).status, relays.apply(delta)];
             for delta in &followed[..taken] {
                 assert_eq!(all(delta), [DeltaStatus::Taken; 3]);

@@ -193,12 +193,9 @@ fn ties() -> &'static [TieName] {
 mod tests {
     use super::*;
 
-    /// A small study is a function of its seed. Views that differ in nothing agree in everything, and give the decisions
-    /// that the committee itself made; with certificates missing, the largest spare breaks more matches than ids or
-    /// rendezvous.
-    #[test]
-    fn views_that_differ_match_less() {
-        let args = MatchingArgs {
+    /// One seed, at a small scale.
+    fn small() -> MatchingArgs {
+        MatchingArgs {
             seeds: 1,
             miss: vec![0, 10, 30],
             draws: 200,
@@ -212,7 +209,43 @@ mod tests {
             scale: Scale(100),
             out: None,
             json: None,
+        }
+    }
+
+    /// How many decide changes nothing in the committee: the same anchors and the same statements, made by so many. It
+    /// sets the quorum, and a larger one agrees less. As many as there are validators are the validators.
+    #[test]
+    fn views_are_counted_apart_from_validators() {
+        let of = |tie: TieName, views: Option<u16>| {
+            let args = MatchingArgs { validators: 5, donors: Some(1), views, scale: Scale(200), ..small() };
+            study(&args, tie, 1, &Progress::new(1, args.seconds).bar(0, "test")).unwrap()
         };
+        for tie in [TieName::Id, TieName::LargestSpare] {
+            let [all, five, four, seven] = [None, Some(5), Some(4), Some(7)].map(|views| of(tie, views));
+            assert_eq!(all, five, "{tie}");
+            assert_eq!([&five, &four, &seven].map(|outcome| outcome.quorum), [4, 3, 5], "{tie}");
+            let whole = |outcome: &Outcome, views: u64| {
+                let counts = outcome.counts[0];
+                assert_eq!((counts.shared, counts.identical), (counts.made, counts.draws), "{tie}: nothing is missing");
+                (outcome.anchors, outcome.unlike, counts.made / views, counts.made % views, counts.distinct)
+            };
+            assert_eq!(whole(&five, 5), whole(&four, 4), "{tie}");
+            assert_eq!(whole(&five, 5), whole(&seven, 7), "{tie}");
+            for miss in [1, 2] {
+                let [four, seven] = [&four, &seven].map(|outcome| outcome.counts[miss]);
+                assert!(seven.share() < four.share(), "{tie}: {four:?}, {seven:?}");
+            }
+            let [four, seven] = [four, seven].map(|outcome| outcome.counts[2].identical_share());
+            assert!(seven < four, "{tie}: {four:?}, {seven:?}");
+        }
+    }
+
+    /// A small study is a function of its seed. Views that differ in nothing agree in everything, and give the decisions
+    /// that the committee itself made; with certificates missing, the largest spare breaks more matches than ids or
+    /// rendezvous.
+    #[test]
+    fn views_that_differ_match_less() {
+        let args = small();
         let bar = Progress::new(1, args.seconds).bar(0, "test");
         let shares = |tie: TieName| {
             let outcome = study(&args, tie, 1, &bar).unwrap();

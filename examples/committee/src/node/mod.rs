@@ -174,7 +174,9 @@ impl Node {
             transactions.retain(|transaction| !censor.drops(now, transaction.request.account));
         }
         let mut refused = Vec::new();
-        self.worker.submit(now, transactions, self.shared.open_door, &mut refused);
+        let shared = &self.shared;
+        let takes_left = |request: &_| shared.open_door && shared.is_signed(request);
+        self.worker.submit(now, transactions, takes_left, &mut refused);
         outputs.extend(refused.into_iter().map(Output::Refused));
     }
 

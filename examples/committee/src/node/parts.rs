@@ -36,7 +36,7 @@ pub struct Shared {
     pub policy: PolicyName,
     /// Whether clients ever ask for a relay; where they do not, nodes need no door for it.
     pub relaying: bool,
-    /// Whether workers take in requests of accounts that have left them.
+    /// Whether workers take in requests of accounts that have left them, if they are signed.
     pub open_door: bool,
     /// When which epoch ends by the validators' clocks; the last one does not.
     pub epoch_ends: Vec<Micros>,

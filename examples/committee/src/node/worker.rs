@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Outcome, Reason, Verdict};
+use flamingo_core::protocol::{AdmissionTable, AssignmentDelta, Latency, Moved, Outcome, Reason, Request, Verdict};
 use flamingo_core::signal::{BatchLoad, WorkerMeter};
 use flamingo_core::{AccountId, Committee, Digest, Epoch, ValidatorId};
 
@@ -80,13 +80,19 @@ impl Worker {
         }
     }
 
-    /// Client requests: each is taken into the batch that forms, or comes back with its verdict. Behind an open door, as
-    /// of a host that asks nobody, those of accounts that have left are taken, too.
-    pub fn submit(&mut self, now: Micros, transactions: Vec<Transaction>, open_door: bool, refused: &mut Vec<Refused>) {
+    /// Client requests: each is taken into the batch that forms, or comes back with its verdict. Of accounts that have left,
+    /// whose signatures the table does not come to, those are taken for which `takes_left` stands.
+    pub fn submit(
+        &mut self,
+        now: Micros,
+        transactions: Vec<Transaction>,
+        takes_left: impl Fn(&Request) -> bool,
+        refused: &mut Vec<Refused>,
+    ) {
         for transaction in transactions {
             match self.table.admit(&transaction.request) {
                 Verdict::Accept => self.take(now, transaction),
-                Verdict::Moved(_) if open_door => self.take(now, transaction),
+                Verdict::Moved(_) if takes_left(&transaction.request) => self.take(now, transaction),
                 verdict => refused.push(Refused { transaction, verdict }),
             }
         }

@@ -9,6 +9,8 @@ mod event;
 pub mod metrics;
 pub mod net;
 mod process;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod workload;
 

@@ -5,13 +5,15 @@ use alloc::boxed::Box;
 use crate::committee::Committee;
 use crate::hash::Domain;
 use crate::params::Params;
-use crate::protocol::fallback::FallbackSet;
 use crate::protocol::home::{HomeRule, RendezvousHome};
 use crate::protocol::rules::Rules;
 use crate::protocol::sybil::AdmissionCheck;
 use crate::rank::{EpochSeed, KeyedHash};
 
 /// The configuration of one epoch's ledger. Everything but `lookup` has to be the same at every replica.
+///
+/// Who may relay follows from the seed and the parameters, and is not said again here:
+/// [`MigrationLedger::relays`](super::MigrationLedger::relays).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LedgerConfig<S> {
@@ -25,10 +27,8 @@ pub struct LedgerConfig<S> {
     pub admission: Box<dyn AdmissionCheck>,
     /// Where accounts start.
     pub home: Box<dyn HomeRule>,
-    /// seed_e.
-    pub seed: EpochSeed,
-    /// Who may relay.
-    pub relays: FallbackSet,
+    /// seed_e. Given once, because the home rule and the look-up key come from it, too.
+    pub(super) seed: EpochSeed,
     /// Keys the look-ups of accounts and of the tally's statements, which no result depends on: replicas may have
     /// different keys. Hosts put a private random key here, so that neither a client that chooses its id nor a faulty
     /// validator that chooses what it lists can fill one bucket. The default, from the seed, is public.
@@ -38,7 +38,7 @@ pub struct LedgerConfig<S> {
 }
 
 impl<S> LedgerConfig<S> {
-    /// Homes by stake-weighted rendezvous, relay sets and a look-up key, all from `seed`.
+    /// Homes by stake-weighted rendezvous and a look-up key, both from `seed`.
     pub fn new(
         committee: Committee,
         params: Params,
@@ -48,7 +48,6 @@ impl<S> LedgerConfig<S> {
     ) -> Self {
         Self {
             seed: *seed,
-            relays: FallbackSet::new(seed, &params),
             committee,
             params,
             scheme,

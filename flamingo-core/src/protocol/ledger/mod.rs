@@ -67,6 +67,8 @@ use crate::signature::SignatureScheme;
 #[derive(Debug)]
 pub struct MigrationLedger<S> {
     config: LedgerConfig<S>,
+    /// From the configuration's seed and parameters.
+    relays: FallbackSet,
     place: Place,
     accounts: Accounts,
     latencies: BTreeMap<Index, LatencyRow>,
@@ -108,6 +110,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
     pub fn new(config: LedgerConfig<S>) -> Self {
         let validators = config.committee.len();
         Self {
+            relays: FallbackSet::new(&config.seed, &config.params),
             place: Place::default(),
             accounts: Accounts::new(config.lookup),
             latencies: BTreeMap::new(),
@@ -217,6 +220,7 @@ impl<S> MigrationLedger<S> {
     pub fn fork(&self, config: LedgerConfig<S>) -> Self {
         debug_assert_eq!(config.committee.digest(), self.config.committee.digest(), "another committee");
         Self {
+            relays: FallbackSet::new(&config.seed, &config.params),
             config,
             place: self.place,
             accounts: self.accounts.clone(),
@@ -260,7 +264,7 @@ impl<S> MigrationLedger<S> {
     /// Who may relay.
     #[must_use]
     pub const fn relays(&self) -> FallbackSet {
-        self.config.relays
+        self.relays
     }
 
     pub(crate) const fn seed(&self) -> EpochSeed {

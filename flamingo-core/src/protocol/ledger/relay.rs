@@ -26,7 +26,7 @@ impl<S: SignatureScheme> MigrationLedger<S> {
         let row = self.accounts.row(index);
         let rule = RelayRule {
             committee: &self.config.committee,
-            relays: self.config.relays,
+            relays: self.relays,
             relay: author,
             assignee: row.validator,
             nonces: row.nonces,

@@ -168,8 +168,8 @@ impl<S: crate::signature::SignatureScheme> MigrationLedger<S> {
         let count = reader.count("accounts", u32::MAX, AccountState::ENCODED_LEN)?;
         // The start of the epoch is the lowest gate that a hand-over leaves; whatever this finds, the state is the same.
         let mut ahead = reader.clone();
-        let states = (0..count).map_while(|_| AccountState::decode(&mut ahead).ok());
-        let gates = states.map(|state| state.fallback_from).filter(|&gate| gate != LeaderRound(0));
+        let rows = (0..count).map_while(|_| ahead.array().ok());
+        let gates = rows.map(|row| AccountState::encoded_gate(&row)).filter(|&gate| gate != LeaderRound(0));
         self.accounts.inherit(gates.min().unwrap_or_default());
         for _ in 0..count {
             let at = reader.at();

@@ -50,7 +50,7 @@ fn check_new_readers(ledger: &mut MigrationLedger<Toy>) {
     let me = ValidatorId(0);
     let mut view = CommittedView::new(committee.len(), fresh.lookup);
     let mut table = AdmissionTable::new(me, EPOCH, &params, Toy, fresh.lookup);
-    let mut relays = RelayTable::new(me, committee.clone(), &params, Toy, fresh.relays, fresh.lookup);
+    let mut relays = RelayTable::new(me, committee.clone(), &params, Toy, ledger.relays(), fresh.lookup);
     for delta in &deltas {
         assert_eq!(view.apply(delta), DeltaStatus::Taken);
         assert_eq!(table.apply(delta).status, DeltaStatus::Taken);
