@@ -220,7 +220,7 @@ impl Control {
 pub fn weight(widths: Widths, v: u32, g: u64) -> u64 {
     let numerator = (u128::from(v) * u128::from(widths.task())) << 16;
     // At most v · 2¹⁶ < 2⁴⁸.
-    ((numerator / u128::from(widths.task() + g)) as u64).max(1)
+    ((numerator / (u128::from(widths.task()) + u128::from(g))) as u64).max(1)
 }
 
 /// Stores the scores that read 0 as 0, at `now`. Those that do not are younger than stale, and wait.

@@ -58,6 +58,7 @@ fn weights_follow_speed_and_load() {
     assert_eq!(weight(widths, 1_000, 3 * TASK), 250 << 16);
     assert_eq!(weight(widths, 2_000, 3 * TASK), 500 << 16);
     assert_eq!(weight(widths, 1, widths.g_max()), (1 << 16) * (1 << 28) / ((1 << 40) + (1 << 28) - 1));
+    assert_eq!(weight(widths, u32::MAX, u64::MAX), 4_095, "beyond the columns too: 2⁴⁸ · 2²⁸ / 2⁶⁴, and a little less");
     let mut world = World::with(3);
     for (id, g, v) in [(0, 0, 1_000), (1, 3, 1_000), (2, 3, 2_000)] {
         world.report(id, g, v, 0);
