@@ -150,6 +150,42 @@ fn an_id_given_again_starts_anew() {
     }
 }
 
+/// A second address changes nothing of what a server is: drained it stays, and its first row decides.
+#[test]
+fn a_second_address_does_not_end_draining() {
+    let mut world = World::with(2);
+    let mut others = IpTable::new(&Params::new(RawParams::paper()).unwrap());
+    world.control.drain(1).unwrap();
+    world.control.add(1, row(1), &mut others).unwrap();
+    world.control.add(0, row(0), &mut others).unwrap();
+    assert!(world.run(0).rebuilt);
+    assert_eq!([0, 1].map(|id| world.control.standing(id)), [Standing::Active, Standing::Draining]);
+    assert_eq!(world.masses()[1], 0);
+    world.control.remove(0, &mut others).unwrap();
+    assert!(world.run(1).rebuilt && world.masses().is_empty(), "one address is gone: no new flow");
+}
+
+/// A control plane that starts anew beside tables in use takes the servers over, and can then do with them what it could
+/// with its own; without, it would neither weigh them nor be able to add them.
+#[test]
+fn a_control_plane_starts_anew() {
+    let mut world = World::with(3);
+    world.report(2, 5, 1_000, 0);
+    let _ = world.run(0);
+    let before = world.masses();
+    world.control = Control::new(&Params::new(RawParams::paper()).unwrap(), PERIOD);
+    world.control.adopt(&world.ips);
+    world.control.drain(1).unwrap();
+    assert!(world.run(1).rebuilt);
+    assert!(before[1] > 0 && world.masses()[1] == 0);
+    assert!(world.masses()[0] > world.masses()[2] && world.masses()[2] > 0, "by the scores that are there");
+    world.control.adopt(&world.ips);
+    assert_eq!(world.control.standing(1), Standing::Draining, "only those that it does not know");
+    world.control.resume(1).unwrap();
+    world.control.remove(2, &mut world.ips).unwrap();
+    assert!(world.run(2).rebuilt && world.masses()[1] > 0 && world.masses()[2] == 0);
+}
+
 /// With the last server drained, nobody can be chosen, rather than one who must not be.
 #[test]
 fn with_nobody_active_nobody_is_chosen() {
