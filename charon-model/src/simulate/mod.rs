@@ -170,12 +170,12 @@ impl Scenario {
         within("the time until the last flow in s", until_last_s as u64, 0, 1_000_000_000)?;
         let id_bits = (u16::BITS - (self.servers - 1).leading_zeros()) as u8;
         let raw = RawParams { servers: self.servers, id_bits, ..RawParams::paper() };
-        Params::new(raw).map_err(|_| ScenarioError {
-            what: "the number of servers",
-            got: self.servers.into(),
-            least: 2,
-            most: 256,
-        })
+        Params::new(raw).map_err(|_| self.impossible())
+    }
+
+    /// For what the parts could refuse, and do not, since a checked scenario has what they ask for.
+    const fn impossible(&self) -> ScenarioError {
+        ScenarioError { what: "the number of servers", got: self.servers as u64, least: 2, most: 256 }
     }
 }
 
