@@ -46,8 +46,17 @@ fn the_demonstration_shows_every_way() {
     {
         assert!(shown.contains(word), "{word} is missing in\n{shown}");
     }
-    for arguments in [&["--help"][..], &["replay", "--help"], &["vectors", "--help"]] {
-        assert!(run(arguments).status.success());
+}
+
+/// Help fits a terminal: nothing wraps it.
+#[test]
+fn help_is_not_wider_than_a_terminal() {
+    for arguments in [&["--help"][..], &["replay", "--help"], &["simulate", "--help"], &["vectors", "--help"]] {
+        let out = run(arguments);
+        assert!(out.status.success() && !out.stdout.is_empty());
+        for line in text(&out.stdout).lines() {
+            assert!(line.chars().count() <= 110, "{arguments:?}: {line}");
+        }
     }
 }
 

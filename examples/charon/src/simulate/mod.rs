@@ -21,6 +21,7 @@ use crate::output::{NewFile, all_different};
 ///
 /// Example: charon simulate --out target/charon --json target/charon/runs.json
 #[derive(clap::Parser, Debug)]
+#[command(verbatim_doc_comment, about = "Compares how flows are assigned, in virtual time")]
 pub struct Args {
     /// Loads, in percent of what all servers can do, 0.1 to 200 with at most one decimal.
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = permille)]
@@ -62,11 +63,11 @@ pub struct Args {
     /// The two candidates are distinct servers.
     #[arg(long)]
     pub distinct: bool,
-    /// Also draw, as SVG files in this directory.
-    #[arg(long)]
+    /// Also draw, as jain.svg and fct.svg in this folder, which is made if it is not there.
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write every run to this file.
-    #[arg(long)]
+    /// Also write every run to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// One seed and 5,000 flows: to look at the program, not at the figures.
     #[arg(long, conflicts_with_all = ["seeds", "flows"])]
