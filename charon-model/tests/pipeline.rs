@@ -291,8 +291,22 @@ fn foreign_reports_are_refused() {
         }
         assert!(pipeline.tables().scores.rows().iter().all(|row| row.g == 0 && row.v == 0));
         assert_eq!(pipeline.tables().scores.faults(), 0);
-        let _ = forwarded(&mut pipeline, answer.wrapped(from, to, report), 0);
+        let _ = forwarded(&mut pipeline, answer.clone().ttl(2).wrapped(from, to, report), 0);
         assert_eq!(pipeline.tables().scores.rows()[2].v, 9);
+        // The tunnel's own TTL is used up where the tunnel ends.
+        let mut last_hop = answer.wrapped(from, to, report);
+        match family {
+            Family::V4 => {
+                // TTL 64 becomes 0: the checksum's high byte takes what the word loses.
+                let checksum = u16::from_be_bytes([last_hop[24], last_hop[25]]);
+                let folded = u32::from(checksum) + 0x4000;
+                let checksum = (folded as u16).wrapping_add((folded >> 16) as u16);
+                last_hop[22] = 0;
+                last_hop[24..26].copy_from_slice(&checksum.to_be_bytes());
+            }
+            Family::V6 => last_hop[21] = 0,
+        }
+        let _ = forwarded(&mut pipeline, last_hop, 0);
     }
 }
 
