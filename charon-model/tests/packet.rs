@@ -256,6 +256,8 @@ fn ipv4_headers_are_judged() {
     let least = |field, got, least| ParseError::Length { field, got, least };
     assert_eq!(refused(&v4(), |bytes| bytes[14] = 0x44), least("the IPv4 header length", 16, 20));
     assert_eq!(refused(&v4(), |bytes| bytes[17] = 19), least("the IPv4 total length", 19, 20));
+    let inside_of_the_header = |bytes: &mut Vec<u8>| (bytes[14], bytes[17]) = (0x46, 23);
+    assert_eq!(refused(&v4(), inside_of_the_header), least("the IPv4 total length", 23, 24));
     let truncated = ParseError::Truncated { layer: "an IPv4 packet", needed: 41, left: 40 };
     assert_eq!(refused(&v4(), |bytes| bytes[17] = 41), truncated);
     assert_eq!(refused(&v4(), |bytes| bytes[22] ^= 1), ParseError::Ipv4Checksum);

@@ -109,6 +109,35 @@ fn the_slowest_server_is_heard_of_again() {
     }
 }
 
+/// … also where weights are so small that a share of the largest, rounded down, would be less than a unit of the table.
+#[test]
+fn the_slowest_server_has_a_unit_of_the_smallest_weights() {
+    let widths = RawWidths { g_bits: 16, fraction_bits: 0, v_bits: 32, ..RawWidths::FULL };
+    let mut world = World::new(RawParams { servers: 5, widths, ..RawParams::paper() });
+    for id in 0..5 {
+        world.control.add(id, row(id), &mut world.ips).unwrap();
+        let (g, v) = if id == 4 { (65_535, 1) } else { (2, 5) };
+        world.report(id, g, v, 0);
+    }
+    let _ = world.run(0);
+    assert_eq!(world.control.weights(), [109_226, 109_226, 109_226, 109_226, 2], "5 · 2¹⁶ / 3, and twice 2⁻¹⁶ of it");
+    assert_eq!(world.masses()[4], 1);
+}
+
+/// The average is one of those that get flows: neither a drained server's speed counts in it, nor that of one that went.
+#[test]
+fn the_average_is_of_active_servers() {
+    let mut world = World::with(4);
+    let _ = world.run(0);
+    for (id, v) in [(1, 1_000), (2, 5_000), (3, 7_000)] {
+        world.report(id, 0, v, 0);
+    }
+    world.control.drain(2).unwrap();
+    world.control.remove(3, &mut world.ips).unwrap();
+    let _ = world.run(1);
+    assert_eq!(world.control.weights()[..4], [1_000 << 16, 1_000 << 16, 0, 0]);
+}
+
 /// Draining: no new flow from the next run on, within the period too; old flows still find the server; and back.
 #[test]
 fn a_drained_server_keeps_its_flows_and_gets_none() {
