@@ -180,6 +180,23 @@ fn tables_refuse_the_other_family() {
     }
 }
 
+/// A server is removed with all the addresses that it has, one or two; with none it is vacant.
+#[test]
+fn a_server_goes_with_all_its_addresses() {
+    for families in [&[Family::V4][..], &[Family::V6], &FAMILIES] {
+        let mut pipeline = balancer([], config());
+        for family in families {
+            pipeline.tables_mut().add(3, row(*family, 3)).unwrap();
+        }
+        assert_eq!(pipeline.tables_mut().remove(3), Ok(()));
+        for family in FAMILIES {
+            assert!(pipeline.tables().ip(row(family, 3).address).is_empty());
+        }
+        assert_eq!(pipeline.tables_mut().remove(3), Err(IpTableError::Vacant { id: 3 }));
+        assert_eq!(pipeline.tables_mut().remove(16), Err(IpTableError::UnknownId { id: 16, servers: 16 }));
+    }
+}
+
 /// SYNs survive every state of the tables: an Alias Table that still names a removed server, or that is not there yet; and
 /// without any server they are dropped for that reason.
 #[test]
