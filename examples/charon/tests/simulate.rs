@@ -28,6 +28,11 @@ fn simulate_prints_draws_and_writes() {
         assert!(shown.lines().any(|line| line.starts_with(policy)), "{policy}: {shown}");
     }
     assert_eq!((json["runs"].as_array().map(Vec::len), &json["schema"]), (Some(10), &1.into()));
+    for object in [&json, &json["runs"][0], &json["growth"][0]] {
+        for key in object.as_object().expect("an object").keys() {
+            assert!(include_str!("../README.md").contains(&format!("\"{key}\"")), "{key} is not described");
+        }
+    }
     let broken = |policy: &str| {
         let runs = json["growth"].as_array().expect("an array");
         runs.iter().find(|run| run["policy"] == policy).map(|run| run["broken"].as_u64())
