@@ -8,7 +8,8 @@
 //! at which tasks happen to come: on a server with one queue and exponential tasks the two means are 1/(1−ρ) and
 //! 1/(μ(1−ρ)), and v is μ whatever the load ρ.
 //!
-//! *Deviations.* v is 0 while nothing has completed; the paper does not say. Averages are binary fractions, rounded.
+//! *Deviations.* v is 0 while nothing has completed, and at least 1 afterwards, since 0 means unknown; the paper does not
+//! say. Averages are binary fractions, rounded.
 //!
 //! *Cost.* O(1), 32 bytes; two divisions per completion, one per SYN-ACK.
 
@@ -32,7 +33,7 @@ pub struct Agent {
 pub struct Report {
     /// Active flows, at most what the column holds.
     pub g: u16,
-    /// Tasks per tick in units of g; 0 while nothing has completed.
+    /// Tasks per tick in units of g; 0 while nothing has completed, at least 1 afterwards.
     pub v: u32,
 }
 
@@ -110,9 +111,9 @@ impl Agent {
         if self.samples == 0 {
             return Report { g, v: 0 };
         }
-        // At least 1 for any flow: `completed` sees to that, and `toward` keeps means between their samples.
+        // Never by 0: `completed` sees to that, and `toward` keeps means between their samples.
         let v = (u128::from(self.mean_active) * u128::from(widths.task())) / u128::from(self.mean_ticks);
-        Report { g, v: u32::try_from(v).unwrap_or(u32::MAX).min(widths.v_max()) }
+        Report { g, v: u32::try_from(v).unwrap_or(u32::MAX).clamp(1, widths.v_max()) }
     }
 }
 
@@ -182,6 +183,17 @@ mod tests {
         }
         let v = agent.report(full()).v;
         assert!(v.abs_diff((1 << 28) / 2_000) <= 1 << 28 >> 21, "{v}");
+    }
+
+    /// A server slower than the column can say is very slow, not of unknown speed, which would count as average.
+    #[test]
+    fn a_very_slow_server_has_a_speed() {
+        for raw in [RawWidths::FULL, RawWidths::WORDS, RawWidths::NARROW] {
+            let mut agent = Agent::new(Agent::SMOOTHING);
+            agent.started();
+            agent.completed(u32::MAX).unwrap();
+            assert_eq!(agent.report(Widths::new(raw).unwrap()), Report { g: 0, v: 1 });
+        }
     }
 
     /// Numbers beyond their columns stop at the largest.

@@ -14,8 +14,11 @@
 //! fresh again; twice as often as necessary, scores that read 0 are stored as 0. A task assigned between the read and the
 //! store is forgotten, once in hours.
 //!
+//! *Two address families.* A server may have a row in each of two IP Tables. It has one standing: it comes with its first
+//! row, and gets no new flow once one of its rows is gone.
+//!
 //! *Cost.* O(N) a run; no allocation after the first. [`run`](Control::run) does nothing before the period has ended, unless
-//! servers have come or gone.
+//! a server's standing was changed.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,7 +28,8 @@ use crate::dip_reg_score::{DipRegScore, Request};
 use crate::ip_table::{IpTable, IpTableError, Row};
 use crate::params::{Params, Widths};
 
-/// The control plane's own state. Times are ticks since any start, in 64 bits; the data plane has their low bits.
+/// The control plane's own state. Times are ticks since any start, in 64 bits, and do not run back; the data plane has their
+/// low bits. The tables that it is given have to be of its own parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
     period_ticks: u64,
@@ -94,13 +98,20 @@ impl Control {
         }
     }
 
-    /// A server comes: into the IP Table now, into the Alias Table with the next run.
+    /// Takes over the servers that have rows: for a control plane that starts anew beside tables that are in use. They are
+    /// active from the next run on; whoever was being drained has to be drained again before it.
+    pub fn adopt(&mut self, ips: &IpTable) {
+        ips.ids().for_each(|id| self.comes(id));
+    }
+
+    /// A server comes: into the IP Table now, into the Alias Table with the next run. One that is being drained, and gets an
+    /// address of the other family, goes on being drained.
     ///
     /// # Errors
     /// [`ControlError::IpTable`].
     pub fn add(&mut self, id: u8, row: Row, ips: &mut IpTable) -> Result<(), ControlError> {
         ips.add(id, row)?;
-        self.set(id, Standing::Active);
+        self.comes(id);
         Ok(())
     }
 
@@ -138,7 +149,7 @@ impl Control {
     /// above that shall take effect at once.
     ///
     /// # Errors
-    /// [`AliasError`], if the tables are for other parameters than the control plane.
+    /// [`AliasError`]: none for the 1 to 256 servers of checked parameters.
     pub fn run(&mut self, now: u64, scores: &mut DipRegScore, tables: &mut AliasTables) -> Result<Ran, AliasError> {
         let mut ran = Ran::default();
         for (id, gone) in (0..=u8::MAX).zip(&mut self.gone) {
@@ -178,6 +189,11 @@ impl Control {
         }
         self.set(id, to);
         Ok(())
+    }
+
+    fn comes(&mut self, id: u8) {
+        let standing = if self.standing(id) == Standing::Draining { Standing::Draining } else { Standing::Active };
+        self.set(id, standing);
     }
 
     fn set(&mut self, id: u8, standing: Standing) {
@@ -220,7 +236,7 @@ impl Control {
 pub fn weight(widths: Widths, v: u32, g: u64) -> u64 {
     let numerator = (u128::from(v) * u128::from(widths.task())) << 16;
     // At most v · 2¹⁶ < 2⁴⁸.
-    ((numerator / u128::from(widths.task() + g)) as u64).max(1)
+    ((numerator / (u128::from(widths.task()) + u128::from(g))) as u64).max(1)
 }
 
 /// Stores the scores that read 0 as 0, at `now`. Those that do not are younger than stale, and wait.

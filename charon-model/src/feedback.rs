@@ -10,7 +10,7 @@
 //!
 //! *Deviations.* SYNs and SYN-ACKs get lost, and SYNs are refused, so a count can be too high for ever. [`age`], called once
 //! per control period, cuts it to the SYNs of that period: none is in flight for longer than that. Duplicate SYN-ACKs make
-//! it too low for as long.
+//! it too low for as long. Whoever gets a removed server's id starts with its count, for as long, too.
 //!
 //! *Cost.* O(1) a packet; 4 bytes a server, and a loop that hardware has to close in one clock like that of the score.
 //!

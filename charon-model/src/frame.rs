@@ -1,6 +1,8 @@
 //! Builds the frames that a client and a server's agent send: for tests, reports and simulators.
 //!
-//! Exempt from semver. Every length and checksum is right; what should be wrong is changed in the bytes afterwards.
+//! Exempt from semver. Every length and checksum is right; what should be wrong is changed in the bytes afterwards. Only a
+//! length that its field cannot hold is cut to the field's bits: of more than 40 bytes of options, or of a packet of 2¹⁶
+//! bytes or more.
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
@@ -117,7 +119,7 @@ impl Frame {
         tcp.extend(self.source.port().to_be_bytes());
         tcp.extend(self.destination.port().to_be_bytes());
         tcp.extend([0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0xDE, 0xF0]);
-        tcp.extend([((20 + padded) as u8 / 4) << 4, self.flags, 0xFF, 0xFF, 0, 0, 0, 0]);
+        tcp.extend([(((20 + padded) / 4) as u8) << 4, self.flags, 0xFF, 0xFF, 0, 0, 0, 0]);
         tcp.extend(&self.options);
         tcp.resize(20 + padded, 0);
         tcp.extend(&self.payload);
@@ -142,7 +144,7 @@ fn ip(from: IpAddr, to: IpAddr, protocol: u8, ttl: u8, len: usize) -> Vec<u8> {
     let mut header = Vec::new();
     if from.is_ipv4() {
         header.extend([0x45, 0]);
-        header.extend((20 + len as u16).to_be_bytes());
+        header.extend(((20 + len) as u16).to_be_bytes());
         header.extend([0xBE, 0xEF, 0x40, 0, ttl, protocol, 0, 0]);
     } else {
         header.extend([0x60, 0x01, 0x23, 0x45]);

@@ -28,10 +28,7 @@ pub const HEADER_LEN: usize = 8;
 
 /// Flags that decide how long a header is, the bits that RFC 2784 wants to be zero, and the version.
 const JUDGED: u16 = 0xFC07;
-const CHECKSUM: u16 = 1 << 15;
 const KEY: u16 = 1 << 13;
-const SEQUENCE: u16 = 1 << 12;
-const VERSION: u16 = 7;
 
 /// What a GRE header carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,9 +45,9 @@ pub enum Payload {
 #[non_exhaustive]
 pub enum GreError {
     /// The header ends early.
-    #[error("a GRE header of {needed} bytes in {left}")]
+    #[error("a GRE header needs {needed} bytes, and {left} are left")]
     Truncated {
-        /// How long its flags make it.
+        /// 4 for the flags, and 8 where they announce a key.
         needed: usize,
         /// How many bytes there are.
         left: usize,
@@ -152,17 +149,6 @@ pub const fn header(report: Report, payload: Payload) -> [u8; HEADER_LEN] {
     let [p, q] = (payload as u16).to_be_bytes();
     let [a, b, c, d] = report.key.to_be_bytes();
     [(KEY >> 8) as u8, 0, p, q, a, b, c, d]
-}
-
-/// The length of a GRE header by its flags (RFC 2890 §2), or `None` for another version than 0: for tools that show what
-/// was refused.
-#[must_use]
-pub const fn header_len(flags: u16) -> Option<usize> {
-    if flags & VERSION != 0 {
-        return None;
-    }
-    let optional = (flags & CHECKSUM != 0) as usize + (flags & KEY != 0) as usize + (flags & SEQUENCE != 0) as usize;
-    Some(4 + 4 * optional)
 }
 
 /// The 12 bits of the minifloat nearest to `v`, halves up; values above 2²⁴ − 1 count as that.
@@ -269,15 +255,13 @@ mod tests {
     /// bytes in the key's usual place are never taken for one.
     #[test]
     fn headers_with_other_fields_are_refused_by_their_flags() {
-        for (flags, len) in [(0x0000, 4), (0x8000, 8), (0x1000, 8), (0xA000, 12), (0x3000, 12), (0xB000, 16)] {
+        for flags in [0x0000, 0x8000, 0x1000, 0xA000, 0x3000, 0xB000] {
             let [a, b] = u16::to_be_bytes(flags);
             let bytes = [a, b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
             assert_eq!(parse(&bytes), Err(GreError::Flags { flags }));
-            assert_eq!(header_len(flags), Some(len));
         }
         // Version 1 is PPTP's.
         assert_eq!(parse(&[0x20, 1, 8, 0, 0, 0, 0, 0]), Err(GreError::Flags { flags: 0x2001 }));
-        assert_eq!(header_len(0x2001), None);
     }
 
     /// All 2¹⁶ first words: the judged bits are the key's alone, the others are ignored.

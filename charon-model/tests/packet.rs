@@ -233,6 +233,22 @@ fn the_link_layer_is_judged() {
     assert_eq!(refused(&v4(), Vec::clear), truncated("an Ethernet header", 14, 0));
 }
 
+/// Packets as long as their field allows, also inside of a tunnel; one byte more is a length that lies, and refused.
+#[test]
+fn the_longest_packets_are_taken() {
+    let (from, to) = ([192, 0, 2, 3].into(), [192, 0, 2, 1].into());
+    // IPv6's length does not count the header itself.
+    for (frame, headers, inside) in [(v4(), 40, 68), (v6(), 20, 88)] {
+        for (len, fits) in [(65_535, true), (65_536, false), (65_555, false), (70_000, false)] {
+            let mut bytes = frame.clone().payload(len - headers).build();
+            assert_eq!(read(&mut bytes).is_ok_and(|_| segment(&mut bytes).ip.end == bytes.len()), fits, "{len}");
+            let mut bytes = frame.clone().payload(len - inside).wrapped(from, to, Report::from_key(7));
+            let whole = matches!(read(&mut bytes), Ok(Headers::Wrapped { inner, .. }) if inner.ip.end == bytes.len());
+            assert_eq!(whole, fits, "{len} in a tunnel");
+        }
+    }
+}
+
 /// IPv4: versions, lengths, options, checksum and fragments.
 #[test]
 fn ipv4_headers_are_judged() {
@@ -240,6 +256,8 @@ fn ipv4_headers_are_judged() {
     let least = |field, got, least| ParseError::Length { field, got, least };
     assert_eq!(refused(&v4(), |bytes| bytes[14] = 0x44), least("the IPv4 header length", 16, 20));
     assert_eq!(refused(&v4(), |bytes| bytes[17] = 19), least("the IPv4 total length", 19, 20));
+    let inside_of_the_header = |bytes: &mut Vec<u8>| (bytes[14], bytes[17]) = (0x46, 23);
+    assert_eq!(refused(&v4(), inside_of_the_header), least("the IPv4 total length", 23, 24));
     let truncated = ParseError::Truncated { layer: "an IPv4 packet", needed: 41, left: 40 };
     assert_eq!(refused(&v4(), |bytes| bytes[17] = 41), truncated);
     assert_eq!(refused(&v4(), |bytes| bytes[22] ^= 1), ParseError::Ipv4Checksum);

@@ -180,6 +180,23 @@ fn tables_refuse_the_other_family() {
     }
 }
 
+/// A server is removed with all the addresses that it has, one or two; with none it is vacant.
+#[test]
+fn a_server_goes_with_all_its_addresses() {
+    for families in [&[Family::V4][..], &[Family::V6], &FAMILIES] {
+        let mut pipeline = balancer([], config());
+        for family in families {
+            pipeline.tables_mut().add(3, row(*family, 3)).unwrap();
+        }
+        assert_eq!(pipeline.tables_mut().remove(3), Ok(()));
+        for family in FAMILIES {
+            assert!(pipeline.tables().ip(row(family, 3).address).is_empty());
+        }
+        assert_eq!(pipeline.tables_mut().remove(3), Err(IpTableError::Vacant { id: 3 }));
+        assert_eq!(pipeline.tables_mut().remove(16), Err(IpTableError::UnknownId { id: 16, servers: 16 }));
+    }
+}
+
 /// SYNs survive every state of the tables: an Alias Table that still names a removed server, or that is not there yet; and
 /// without any server they are dropped for that reason.
 #[test]
@@ -291,8 +308,22 @@ fn foreign_reports_are_refused() {
         }
         assert!(pipeline.tables().scores.rows().iter().all(|row| row.g == 0 && row.v == 0));
         assert_eq!(pipeline.tables().scores.faults(), 0);
-        let _ = forwarded(&mut pipeline, answer.wrapped(from, to, report), 0);
+        let _ = forwarded(&mut pipeline, answer.clone().ttl(2).wrapped(from, to, report), 0);
         assert_eq!(pipeline.tables().scores.rows()[2].v, 9);
+        // The tunnel's own TTL is used up where the tunnel ends.
+        let mut last_hop = answer.wrapped(from, to, report);
+        match family {
+            Family::V4 => {
+                // TTL 64 becomes 0: the checksum's high byte takes what the word loses.
+                let checksum = u16::from_be_bytes([last_hop[24], last_hop[25]]);
+                let folded = u32::from(checksum) + 0x4000;
+                let checksum = (folded as u16).wrapping_add((folded >> 16) as u16);
+                last_hop[22] = 0;
+                last_hop[24..26].copy_from_slice(&checksum.to_be_bytes());
+            }
+            Family::V6 => last_hop[21] = 0,
+        }
+        let _ = forwarded(&mut pipeline, last_hop, 0);
     }
 }
 

@@ -58,6 +58,7 @@ fn weights_follow_speed_and_load() {
     assert_eq!(weight(widths, 1_000, 3 * TASK), 250 << 16);
     assert_eq!(weight(widths, 2_000, 3 * TASK), 500 << 16);
     assert_eq!(weight(widths, 1, widths.g_max()), (1 << 16) * (1 << 28) / ((1 << 40) + (1 << 28) - 1));
+    assert_eq!(weight(widths, u32::MAX, u64::MAX), 4_095, "beyond the columns too: 2⁴⁸ · 2²⁸ / 2⁶⁴, and a little less");
     let mut world = World::with(3);
     for (id, g, v) in [(0, 0, 1_000), (1, 3, 1_000), (2, 3, 2_000)] {
         world.report(id, g, v, 0);
@@ -108,6 +109,35 @@ fn the_slowest_server_is_heard_of_again() {
     }
 }
 
+/// … also where weights are so small that a share of the largest, rounded down, would be less than a unit of the table.
+#[test]
+fn the_slowest_server_has_a_unit_of_the_smallest_weights() {
+    let widths = RawWidths { g_bits: 16, fraction_bits: 0, v_bits: 32, ..RawWidths::FULL };
+    let mut world = World::new(RawParams { servers: 5, widths, ..RawParams::paper() });
+    for id in 0..5 {
+        world.control.add(id, row(id), &mut world.ips).unwrap();
+        let (g, v) = if id == 4 { (65_535, 1) } else { (2, 5) };
+        world.report(id, g, v, 0);
+    }
+    let _ = world.run(0);
+    assert_eq!(world.control.weights(), [109_226, 109_226, 109_226, 109_226, 2], "5 · 2¹⁶ / 3, and twice 2⁻¹⁶ of it");
+    assert_eq!(world.masses()[4], 1);
+}
+
+/// The average is one of those that get flows: neither a drained server's speed counts in it, nor that of one that went.
+#[test]
+fn the_average_is_of_active_servers() {
+    let mut world = World::with(4);
+    let _ = world.run(0);
+    for (id, v) in [(1, 1_000), (2, 5_000), (3, 7_000)] {
+        world.report(id, 0, v, 0);
+    }
+    world.control.drain(2).unwrap();
+    world.control.remove(3, &mut world.ips).unwrap();
+    let _ = world.run(1);
+    assert_eq!(world.control.weights()[..4], [1_000 << 16, 1_000 << 16, 0, 0]);
+}
+
 /// Draining: no new flow from the next run on, within the period too; old flows still find the server; and back.
 #[test]
 fn a_drained_server_keeps_its_flows_and_gets_none() {
@@ -147,6 +177,42 @@ fn an_id_given_again_starts_anew() {
         let _ = world.run(3 * PERIOD);
         assert_eq!(world.scores.rows()[1].v, 3_000, "and it is cleared once");
     }
+}
+
+/// A second address changes nothing of what a server is: drained it stays, and its first row decides.
+#[test]
+fn a_second_address_does_not_end_draining() {
+    let mut world = World::with(2);
+    let mut others = IpTable::new(&Params::new(RawParams::paper()).unwrap());
+    world.control.drain(1).unwrap();
+    world.control.add(1, row(1), &mut others).unwrap();
+    world.control.add(0, row(0), &mut others).unwrap();
+    assert!(world.run(0).rebuilt);
+    assert_eq!([0, 1].map(|id| world.control.standing(id)), [Standing::Active, Standing::Draining]);
+    assert_eq!(world.masses()[1], 0);
+    world.control.remove(0, &mut others).unwrap();
+    assert!(world.run(1).rebuilt && world.masses().is_empty(), "one address is gone: no new flow");
+}
+
+/// A control plane that starts anew beside tables in use takes the servers over, and can then do with them what it could
+/// with its own; without, it would neither weigh them nor be able to add them.
+#[test]
+fn a_control_plane_starts_anew() {
+    let mut world = World::with(3);
+    world.report(2, 5, 1_000, 0);
+    let _ = world.run(0);
+    let before = world.masses();
+    world.control = Control::new(&Params::new(RawParams::paper()).unwrap(), PERIOD);
+    world.control.adopt(&world.ips);
+    world.control.drain(1).unwrap();
+    assert!(world.run(1).rebuilt);
+    assert!(before[1] > 0 && world.masses()[1] == 0);
+    assert!(world.masses()[0] > world.masses()[2] && world.masses()[2] > 0, "by the scores that are there");
+    world.control.adopt(&world.ips);
+    assert_eq!(world.control.standing(1), Standing::Draining, "only those that it does not know");
+    world.control.resume(1).unwrap();
+    world.control.remove(2, &mut world.ips).unwrap();
+    assert!(world.run(2).rebuilt && world.masses()[1] > 0 && world.masses()[2] == 0);
 }
 
 /// With the last server drained, nobody can be chosen, rather than one who must not be.

@@ -55,28 +55,30 @@ impl Params {
 
 impl fmt::Display for VerilogHeader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("// Written from the parameters of charon-model; do not edit.\n")?;
-        for (name, value, meaning) in self.0.constants() {
-            if !meaning.is_empty() {
-                writeln!(f, "// {meaning}")?;
-            }
-            writeln!(f, "localparam CHARON_{name} = {value};")?;
-        }
-        Ok(())
+        write(f, self.0, |f, name, value| writeln!(f, "localparam CHARON_{name} = {value};"))
     }
 }
 
 impl fmt::Display for P4Header<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("// Written from the parameters of charon-model; do not edit.\n")?;
-        for (name, value, meaning) in self.0.constants() {
-            if !meaning.is_empty() {
-                writeln!(f, "// {meaning}")?;
-            }
-            writeln!(f, "#define CHARON_{name} {value}")?;
-        }
-        Ok(())
+        write(f, self.0, |f, name, value| writeln!(f, "#define CHARON_{name} {value}"))
     }
+}
+
+/// Every constant as `define` writes it, under its meaning: both languages have the same comments.
+fn write(
+    f: &mut fmt::Formatter<'_>,
+    params: &Params,
+    define: impl Fn(&mut fmt::Formatter<'_>, &str, u64) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("// Written from the parameters of charon-model; do not edit.\n")?;
+    for (name, value, meaning) in params.constants() {
+        if !meaning.is_empty() {
+            writeln!(f, "// {meaning}")?;
+        }
+        define(f, name, value)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::params::Params;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tables {
-    /// Candidates by weight.
+    /// Candidates by weight, of up to N weights by id: an id beyond the other tables is found in none of them.
     pub alias: AliasTables,
     /// Loads.
     pub scores: DipRegScore,

@@ -115,6 +115,22 @@ fn the_simple_ones_are_distributed_as_they_say() {
     assert_eq!(order, [0, 1, 2, 0, 1, 2, 0]);
 }
 
+/// ECMP over more servers than half a hash can name: all of them within reach, up to the largest view.
+#[test]
+fn ecmp_reaches_any_number_of_servers() {
+    for servers in [65_535, 65_536, 65_537, 1_000_000, u32::MAX] {
+        let last = FlowHash { first: u32::MAX, second: 0 }.key();
+        assert_eq!(Ecmp.pick(&request(last), &servers, &mut Panics).unwrap().winner, servers - 1);
+        assert_eq!(Ecmp.pick(&request(0), &servers, &mut Panics).unwrap().winner, 0);
+        let mut quarters = [0u64; 4];
+        for key in keys(4_000) {
+            let winner = Ecmp.pick(&request(key), &servers, &mut Panics).unwrap().winner;
+            quarters[(u64::from(winner) * 4 / u64::from(servers)) as usize] += 1;
+        }
+        assert!(chi_square(&quarters, &[1; 4]) < 3 + 18, "{servers}: {quarters:?}");
+    }
+}
+
 /// §3: of two candidates by weight the lower score wins. With weights 1, 2, 1 of 4 and loads in order, the winners are
 /// distributed as 7, 8, 1 of 16 with replacement, and as computed by hand without.
 #[test]

@@ -64,7 +64,7 @@ pub(super) struct Balancer {
 
 impl Balancer {
     pub(super) fn new(scenario: &Scenario, params: &Params, policy: Policy) -> Result<Self, ScenarioError> {
-        let tables = AliasTables::new(params.random_bits()).map_err(|_| impossible())?;
+        let tables = AliasTables::new(params.random_bits()).map_err(|_| scenario.impossible())?;
         let mut balancer = Self {
             policy,
             charon: Charon { tables: tables.clone(), replacement: scenario.replacement },
@@ -76,7 +76,7 @@ impl Balancer {
             ips: IpTable::new(params),
             servers: 0,
         };
-        balancer.grow(scenario.servers_at_start(), 0)?;
+        balancer.grow(scenario, scenario.servers_at_start(), 0)?;
         Ok(balancer)
     }
 
@@ -89,24 +89,24 @@ impl Balancer {
     }
 
     /// Servers come, up to `servers` of them.
-    pub(super) fn grow(&mut self, servers: u16, now_ns: u64) -> Result<(), ScenarioError> {
+    pub(super) fn grow(&mut self, scenario: &Scenario, servers: u16, now_ns: u64) -> Result<(), ScenarioError> {
         for id in self.servers..servers {
             let id = id as u8;
             let row = Row { address: IpAddr::V4(Ipv4Addr::new(10, 0, 0, id)), mac: [2, 0, 0, 0, 0, id], port: 1 };
-            self.control.add(id, row, &mut self.ips).map_err(|_| impossible())?;
+            self.control.add(id, row, &mut self.ips).map_err(|_| scenario.impossible())?;
         }
         self.servers = servers;
         let mut speeds = [0u32; 256];
         (0..servers).for_each(|id| speeds[usize::from(id)] = Scenario::speed(id as u8) as u32);
-        self.wcmp.tables.replace(&speeds[..self.scores.rows().len()]).map_err(|_| impossible())?;
-        self.period(now_ns)
+        self.wcmp.tables.replace(&speeds[..self.scores.rows().len()]).map_err(|_| scenario.impossible())?;
+        self.period(scenario, now_ns)
     }
 
     /// The control plane's period ends.
-    pub(super) fn period(&mut self, now_ns: u64) -> Result<(), ScenarioError> {
+    pub(super) fn period(&mut self, scenario: &Scenario, now_ns: u64) -> Result<(), ScenarioError> {
         self.in_flight.age();
         let ran = self.control.run(now_ns / TICK_NS, &mut self.scores, &mut self.charon.tables);
-        ran.map(|_| ()).map_err(|_| impossible())
+        ran.map(|_| ()).map_err(|_| scenario.impossible())
     }
 
     /// A SYN: the server for it.
@@ -151,9 +151,4 @@ impl Balancer {
         };
         selector.pick(&request, view, &mut nothing).map(|pick| pick.winner as u8)
     }
-}
-
-/// A checked scenario has what the parts ask for.
-const fn impossible() -> ScenarioError {
-    ScenarioError { what: "the number of servers", got: 0, least: 2, most: 256 }
 }

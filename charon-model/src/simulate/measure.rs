@@ -74,11 +74,12 @@ impl Meter {
         self.fct_ns.sort_unstable();
         let mean = |sum: u64| sum.checked_div(self.samples.into()).unwrap_or(0) as u32;
         let [flows_ppm, left_ppm, size_ppm] = self.sums.map(mean);
-        let count = self.fct_ns.len() as u64;
+        let count = self.fct_ns.len() as u128;
+        let fct_sum: u128 = self.fct_ns.iter().map(|&ns| u128::from(ns)).sum();
         Measured {
             fairness: Fairness { flows_ppm, left_ppm, size_ppm },
             samples: self.samples,
-            fct_mean_us: self.fct_ns.iter().sum::<u64>().checked_div(1_000 * count).unwrap_or(0),
+            fct_mean_us: fct_sum.checked_div(1_000 * count).unwrap_or(0) as u64,
             fct_p95_us: percentile(&self.fct_ns, 95),
             fct_p99_us: percentile(&self.fct_ns, 99),
             under_way: self.under_way,
@@ -122,5 +123,13 @@ mod tests {
         assert_eq!((measured.fct_p95_us, measured.fct_p99_us), (190_000, 198_000));
         assert_eq!((measured.fct_mean_us, measured.ended_us), (100_500, 5));
         assert_eq!(Meter::default().end(0), Measured::default());
+    }
+
+    /// The mean of times whose sum needs more than 64 bits.
+    #[test]
+    fn the_mean_does_not_overflow() {
+        let mut meter = Meter::default();
+        (0..100).for_each(|_| meter.completed(1 << 60));
+        assert_eq!(meter.end(0).fct_mean_us, (1 << 60) / 1_000);
     }
 }

@@ -46,7 +46,7 @@ pub struct Scenario {
     pub mean_work_us: u32,
     /// Work that arrives, in thousandths of what all servers can do; 1 to 2000.
     pub load_permille: u32,
-    /// Flows, 100 to 10⁷.
+    /// Flows, 100 to 10⁷; at the load given, the last one comes within 10⁹ s.
     pub flows: u32,
     /// From balancer to server, and back.
     pub one_way_us: u32,
@@ -138,10 +138,11 @@ impl Scenario {
         (0..self.servers_at_start()).map(|id| Self::speed(id as u8)).sum()
     }
 
-    /// The mean time between two flows, in nanoseconds, rounded down.
+    /// The mean time between two flows, in nanoseconds, rounded down; `u64::MAX` if no work comes at all.
     #[must_use]
     pub fn mean_gap_ns(&self) -> u64 {
-        u64::from(self.mean_work_us) * 1_000 * 1_000 / (u64::from(self.load_permille) * self.capacity())
+        let rate = u64::from(self.load_permille) * self.capacity();
+        (u64::from(self.mean_work_us) * 1_000 * 1_000).checked_div(rate).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn servers_at_start(&self) -> u16 {
@@ -164,14 +165,17 @@ impl Scenario {
             within("the number of servers before the growth", servers_before.into(), 1, u64::from(self.servers) - 1)?;
             within("the flow of the growth", at_flow.into(), 1, u64::from(self.flows) - 1)?;
         }
+        let until_last_s = u128::from(self.flows) * u128::from(self.mean_gap_ns()) / 1_000_000_000;
+        // Nanoseconds in 64 bits last for 580 years, and the last flow may find all the work of a run before it.
+        within("the time until the last flow in s", until_last_s as u64, 0, 1_000_000_000)?;
         let id_bits = (u16::BITS - (self.servers - 1).leading_zeros()) as u8;
         let raw = RawParams { servers: self.servers, id_bits, ..RawParams::paper() };
-        Params::new(raw).map_err(|_| ScenarioError {
-            what: "the number of servers",
-            got: self.servers.into(),
-            least: 2,
-            most: 256,
-        })
+        Params::new(raw).map_err(|_| self.impossible())
+    }
+
+    /// For what the parts could refuse, and do not, since a checked scenario has what they ask for.
+    const fn impossible(&self) -> ScenarioError {
+        ScenarioError { what: "the number of servers", got: self.servers as u64, least: 2, most: 256 }
     }
 }
 

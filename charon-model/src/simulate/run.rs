@@ -96,12 +96,7 @@ impl<'a> World<'a> {
             known: vec![0; scenario.servers.into()],
             agenda: Agenda::default(),
             meter: Meter::default(),
-            codec: Codec::low_bits(params.id_bits()).map_err(|_| ScenarioError {
-                what: "the number of servers",
-                got: scenario.servers.into(),
-                least: 2,
-                most: 256,
-            })?,
+            codec: Codec::low_bits(params.id_bits()).map_err(|_| scenario.impossible())?,
             gaps: stream(1),
             works: stream(2),
             tuples: stream(3),
@@ -124,7 +119,7 @@ impl<'a> World<'a> {
             }
             Event::Departure { server, version } => self.departure(server, version),
             Event::Period => {
-                self.balancers.iter_mut().try_for_each(|balancer| balancer.period(now))?;
+                self.balancers.iter_mut().try_for_each(|balancer| balancer.period(self.scenario, now))?;
                 self.agenda.plan(now + self.period_ns, Event::Period);
             }
             Event::Sample => self.sample(),
@@ -208,7 +203,7 @@ impl<'a> World<'a> {
     /// Servers come, and every flow under way sends a packet.
     fn grow(&mut self) -> Result<(), ScenarioError> {
         let (now, servers) = (self.now, self.scenario.servers);
-        self.balancers.iter_mut().try_for_each(|balancer| balancer.grow(servers, now))?;
+        self.balancers.iter_mut().try_for_each(|balancer| balancer.grow(self.scenario, servers, now))?;
         for flow in self.flows.iter().filter(|flow| !flow.done) {
             let balancer = &self.balancers[usize::from(flow.balancer)];
             let next = next_packet(balancer, self.codec, flow.hash, flow.server);

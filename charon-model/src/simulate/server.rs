@@ -25,7 +25,8 @@ pub(super) struct Server {
 #[derive(Debug)]
 enum Flows {
     /// All at once. `clock` is what every flow has got since the start, in 2^−20 ns of work; a flow is done at its clock.
-    Shared { clock: u64, flows: BinaryHeap<Reverse<(u64, u32)>> },
+    /// 64 bits would last for five hours.
+    Shared { clock: u128, flows: BinaryHeap<Reverse<(u128, u32)>> },
     /// One per core, by the time at which it is done; the others wait in order.
     Queued { running: BinaryHeap<Reverse<(u64, u32)>>, waiting: VecDeque<(u32, u64)> },
 }
@@ -51,7 +52,7 @@ impl Server {
     pub(super) fn push(&mut self, flow: u32, work: u64) {
         let cores = (self.speed / self.each) as usize;
         match &mut self.flows {
-            Flows::Shared { clock, flows } => flows.push(Reverse((*clock + (work << FRACTION), flow))),
+            Flows::Shared { clock, flows } => flows.push(Reverse((*clock + (u128::from(work) << FRACTION), flow))),
             Flows::Queued { running, waiting } if running.len() == cores => waiting.push_back((flow, work)),
             Flows::Queued { running, .. } => running.push(Reverse((self.now + work.div_ceil(self.each), flow))),
         }
@@ -62,8 +63,10 @@ impl Server {
 
     /// The flow that is done first; [`pop`](Self::pop) removes it.
     pub(super) fn first(&self) -> Option<u32> {
-        let (Flows::Shared { flows: first, .. } | Flows::Queued { running: first, .. }) = &self.flows;
-        first.peek().map(|&Reverse((_, flow))| flow)
+        match &self.flows {
+            Flows::Shared { flows, .. } => flows.peek().map(|&Reverse((_, flow))| flow),
+            Flows::Queued { running, .. } => running.peek().map(|&Reverse((_, flow))| flow),
+        }
     }
 
     /// The first flow, of this work, goes.
@@ -87,7 +90,7 @@ impl Server {
     pub(super) fn advance(&mut self, now: u64) {
         let (done, count) = ((now - self.now) * self.used(), self.count());
         if let Flows::Shared { clock, .. } = &mut self.flows {
-            *clock += (u128::from(done) << FRACTION).checked_div(count.into()).unwrap_or(0) as u64;
+            *clock += (u128::from(done) << FRACTION).checked_div(count.into()).unwrap_or(0);
         }
         self.left = self.left.saturating_sub(done);
         self.now = now;
@@ -98,7 +101,7 @@ impl Server {
         match &self.flows {
             Flows::Shared { clock, flows } => {
                 let Reverse((done, _)) = flows.peek()?;
-                let left = u128::from(done.saturating_sub(*clock)) * flows.len() as u128;
+                let left = done.saturating_sub(*clock) * flows.len() as u128;
                 Some(self.now + left.div_ceil(u128::from(self.used()) << FRACTION) as u64)
             }
             Flows::Queued { running, .. } => running.peek().map(|&Reverse((done, _))| done),
@@ -176,6 +179,22 @@ mod tests {
         server.pop(100);
         server.advance(2_000);
         assert_eq!((server.first(), server.loads()), (None, [0; 3]));
+    }
+
+    /// A flow takes as long after years of service as at the start.
+    #[test]
+    fn service_does_not_wear_out() {
+        for service in [Service::Shared, Service::Queued] {
+            let mut server = Server::new(service, 1, 1);
+            let years = 1_000_000_000_000_000_000;
+            server.push(1, years);
+            server.advance(years);
+            server.pop(years);
+            server.push(2, 100);
+            server.push(3, 100);
+            let done = if service == Service::Shared { 200 } else { 100 };
+            assert_eq!((server.first(), server.next_departure()), (Some(2), Some(years + done)), "{service:?}");
+        }
     }
 
     /// In a queue each core serves one flow at a time, in the order in which they came.

@@ -180,8 +180,14 @@ fn impossible_scenarios_are_refused() {
     assert_eq!(refused(|scenario| scenario.one_way_us = 1_000_001), (1_000_001, 0, 1_000_000));
     assert_eq!(refused(|scenario| scenario.period_us = 999), (999, 1_000, 1_000_000_000));
     assert_eq!(refused(|scenario| scenario.sample_us = 999), (999, 1_000, 1_000_000_000));
+    let centuries = |scenario: &mut Scenario| {
+        (scenario.servers, scenario.mean_work_us) = (2, 10_000_000);
+        (scenario.load_permille, scenario.flows) = (1, 10_000_000);
+    };
+    assert_eq!(refused(centuries), (33_333_333_333, 0, 1_000_000_000));
     let growth = |servers_before, at_flow| Some(Growth { servers_before, at_flow });
     let with = |growth| run(&Scenario { growth, ..short(845, 1) }, Policy::Ecmp).unwrap_err().what;
     assert_eq!(with(growth(64, 5)), "the number of servers before the growth");
     assert_eq!(with(growth(5, 2_000)), "the flow of the growth");
+    assert_eq!([0, 1].map(|load| Scenario { servers: 0, ..short(load, 1) }.mean_gap_ns()), [u64::MAX; 2]);
 }

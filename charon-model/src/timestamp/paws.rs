@@ -8,7 +8,7 @@
 //! *Deviations*: R2, R4 and R5 are about sequence numbers; of those, only whether the segment begins at or before the last
 //! acknowledgment matters here, and comes in.
 //!
-//! *Cost*: a comparison; 16 bytes of state.
+//! *Cost*: a comparison; 24 bytes of state.
 
 /// What a receiver remembers of a connection's timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "every test program uses a part of it")]
 
+pub(crate) mod hostile;
+
 use core::net::{IpAddr, SocketAddr};
 
 use charon_model::frame::Frame;

@@ -6,13 +6,14 @@ use clap::{Parser, Subcommand};
 
 /// A stateless, load-aware layer-4 load balancer, as a model that one can run packets through.
 ///
-/// A SYN gets the less loaded of two servers that are drawn from its hash. The server's SYN-ACK comes back through the
-/// balancer in a GRE tunnel whose key reports the server's load. From then on the server's id stands in the TCP timestamps
-/// that the client echoes, so the balancer keeps nothing per connection.
+/// A SYN gets the less loaded of two servers that are drawn from its hash. The server's SYN-ACK comes
+/// back through the balancer in a GRE tunnel whose key reports the server's load. From then on the
+/// server's id stands in the TCP timestamps that the client echoes, so the balancer keeps nothing per
+/// connection.
 ///
-/// Without a command: a short demonstration on a capture of its own making.
+/// Without a command: a short demonstration on frames of its own making.
 #[derive(Parser, Debug)]
-#[command(version, max_term_width = 100)]
+#[command(version, verbatim_doc_comment)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -27,15 +28,17 @@ pub enum Command {
 
 /// Runs the packets of a capture through the balancer, and writes what it forwards.
 ///
-/// IN is a classic pcap file of Ethernet frames (pcapng: convert it with `editcap -F pcap`). Every frame is handled at the
-/// time at which it was captured, but never before the frame in front of it. OUT gets the forwarded frames, rewritten, with these times; it is there when everything
-/// went well, or not at all. What became of the frames is printed as counters.
+/// IN is a classic pcap file of Ethernet frames (pcapng: convert it with `editcap -F pcap`). Every frame
+/// is handled at the time at which it was captured, but never before the frame in front of it. OUT gets
+/// the forwarded frames, rewritten, with the times of their capture; it is there when everything went
+/// well, or not at all. What became of the frames is printed as counters.
 ///
-/// The configuration is a TOML file: the service's addresses, the tunnel's end, the uplink, and a list of servers. See
-/// examples/charon/balancer.toml in the repository, which has every field.
+/// The configuration is a TOML file: the service's addresses, the tunnel's end, the uplink, and a list of
+/// servers. See examples/charon/balancer.toml in the repository, which has every field.
 ///
 /// Example: charon replay clients.pcap forwarded.pcap --config examples/charon/balancer.toml
 #[derive(Parser, Debug)]
+#[command(verbatim_doc_comment, about = "Runs the packets of a capture through the balancer")]
 pub struct Replay {
     /// The capture to read.
     #[arg(value_name = "IN.pcap")]
@@ -53,8 +56,8 @@ pub struct Replay {
 
 /// Writes stimulus and expectation for the hardware's benches and the P4 programs.
 ///
-/// Everything is a function of the seed. The text files say in their first lines what their columns are; numbers are
-/// hexadecimal and as wide as their ports.
+/// Everything is a function of the seed. The text files say in their first lines what their columns are;
+/// numbers are hexadecimal and as wide as their ports.
 ///
 ///   score-*.txt    requests to dip_reg_score and its answers, one transaction a line
 ///   headers.txt    a frame's parsed headers and the decision about it, one frame a line
@@ -64,7 +67,7 @@ pub struct Replay {
 ///   tables.txt     Alias Table, IP Tables and fallback, as they are loaded
 ///   balancer.toml  the configuration: `charon replay in.pcap OUT --config balancer.toml` writes out.pcap again
 #[derive(Parser, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, about = "Writes test vectors for the hardware's benches and the P4 programs")]
 pub struct Vectors {
     /// The folder, which is made if it is not there; files of these names are replaced.
     #[arg(long, value_name = "DIR")]

@@ -199,12 +199,14 @@ impl Checker<'_> {
         v6: Option<&Spanned<String>>,
     ) -> Result<Addresses, ConfigError> {
         let v4 = v4.map(|raw| {
-            let valid = || "expected an IPv4 address such as \"203.0.113.1\"".to_owned();
-            raw.get_ref().parse::<Ipv4Addr>().map_err(|_| self.quoted(&format!("{field}.v4"), raw, valid()))
+            let valid = "expected the IPv4 address of one host, such as \"203.0.113.1\"".to_owned();
+            let address = raw.get_ref().parse().ok().filter(|address| is_hosts(Ipv4Addr::into(*address)));
+            address.ok_or_else(|| self.quoted(&format!("{field}.v4"), raw, valid))
         });
         let v6 = v6.map(|raw| {
-            let valid = || "expected an IPv6 address such as \"2001:db8::1\"".to_owned();
-            raw.get_ref().parse::<Ipv6Addr>().map_err(|_| self.quoted(&format!("{field}.v6"), raw, valid()))
+            let valid = "expected the IPv6 address of one host, such as \"2001:db8::1\"".to_owned();
+            let address = raw.get_ref().parse().ok().filter(|address| is_hosts(Ipv6Addr::into(*address)));
+            address.ok_or_else(|| self.quoted(&format!("{field}.v6"), raw, valid))
         });
         Ok(Addresses { v4: v4.transpose()?, v6: v6.transpose()? })
     }
@@ -257,6 +259,12 @@ impl Checker<'_> {
     }
 }
 
+/// One host can have the address: not nobody's, a group's, or everybody's.
+const fn is_hosts(address: IpAddr) -> bool {
+    let everybodys = matches!(address, IpAddr::V4(Ipv4Addr::BROADCAST));
+    !address.is_unspecified() && !address.is_multicast() && !everybodys
+}
+
 /// Whose address this is already. Frames to a server with one of the balancer's addresses would come back for ever, and a
 /// report of two servers with one address does not say whose it is.
 fn owner(pipeline: &Pipeline, address: IpAddr) -> Option<String> {
@@ -270,3 +278,6 @@ fn owner(pipeline: &Pipeline, address: IpAddr) -> Option<String> {
     let id = rows.ids().find(|id| rows.get(*id).is_some_and(|row| row.address == address))?;
     Some(format!("server {id}'s"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,9 +102,8 @@ impl<W: Write> Demo<'_, W> {
             *weight = u32::from(id != drained && id != removed);
         }
         let tables = self.balancer.tables_mut();
-        // Two of four servers are left, and the removed one was there.
-        tables.alias.replace(&weights).map_err(|error| Failure::Vectors(error.to_string()))?;
-        tables.remove(removed).map_err(|error| Failure::Vectors(error.to_string()))?;
+        tables.alias.replace(&weights)?;
+        tables.remove(removed)?;
         self.data(homes, "data")?;
         let newcomer = Flow::new(17);
         self.client("SYN", newcomer.number, &newcomer.syn(&self.balancer, 1))?;

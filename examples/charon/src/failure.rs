@@ -27,8 +27,10 @@ pub enum Failure {
     Output(#[from] io::Error),
     #[error(transparent)]
     Scenario(#[from] charon_model::simulate::ScenarioError),
-    #[error("the vectors: {0}")]
-    Vectors(String),
+    #[error(transparent)]
+    Alias(#[from] charon_model::alias::AliasError),
+    #[error(transparent)]
+    IpTable(#[from] charon_model::ip_table::IpTableError),
 }
 
 impl Failure {

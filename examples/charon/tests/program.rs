@@ -46,8 +46,17 @@ fn the_demonstration_shows_every_way() {
     {
         assert!(shown.contains(word), "{word} is missing in\n{shown}");
     }
-    for arguments in [&["--help"][..], &["replay", "--help"], &["vectors", "--help"]] {
-        assert!(run(arguments).status.success());
+}
+
+/// Help fits a terminal: nothing wraps it.
+#[test]
+fn help_is_not_wider_than_a_terminal() {
+    for arguments in [&["--help"][..], &["replay", "--help"], &["simulate", "--help"], &["vectors", "--help"]] {
+        let out = run(arguments);
+        assert!(out.status.success() && !out.stdout.is_empty());
+        for line in text(&out.stdout).lines() {
+            assert!(line.chars().count() <= 110, "{arguments:?}: {line}");
+        }
     }
 }
 
@@ -181,8 +190,8 @@ fn mistakes_are_explained_and_write_nothing() {
         assert_eq!(names(folder.path()), before, "no file was left behind");
     };
     for (from, to, words) in [
-        ("\"203.0.113.1\"", "\"203.0.113\"", &["config.toml:11: service.v4 = \"203.0.113\"", "expected an IPv4"][..]),
-        ("\"2001:db8::2\"", "\"203.0.113.9\"", &["config.toml:16: tunnel.v6", "expected an IPv6 address"]),
+        ("\"203.0.113.1\"", "\"203.0.113\"", &["config.toml:11: service.v4 = \"203.0.113\"", "expected the IPv4"][..]),
+        ("\"2001:db8::2\"", "\"203.0.113.9\"", &["config.toml:16: tunnel.v6", "expected the IPv6 address"]),
         ("00:01\"", "00:1\"", &["config.toml:20: uplink.mac", "expected six bytes"]),
         ("id = 3", "id = 16", &["config.toml:45: server.id = 16", "expected 0 to 15"]),
         ("id = 3", "id = 2", &["config.toml:45: server.id = 2", "expected each id once"]),
@@ -197,6 +206,11 @@ fn mistakes_are_explained_and_write_nothing() {
         ("\"02:00:00:00:01:03\"", "\"03:00:00:00:01:03\"", &["config.toml:47: server.mac", "a group's address"]),
         ("\"10.0.0.13\"", "\"10.0.0.10\"", &["config.toml:48: server.v4 = \"10.0.0.10\"", "server 0's"]),
         ("\"fd00::13\"", "\"fd00:0::11\"", &["config.toml:49: server.v6", "server 1's"]),
+        ("\"10.0.0.13\"", "\"224.0.0.13\"", &["config.toml:48: server.v4 = \"224.0.0.13\"", "of one host"]),
+        ("\"10.0.0.13\"", "\"255.255.255.255\"", &["config.toml:48: server.v4", "of one host"]),
+        ("\"203.0.113.1\"", "\"0.0.0.0\"", &["config.toml:11: service.v4", "of one host"]),
+        ("\"2001:db8::1\"", "\"::\"", &["config.toml:12: service.v6", "of one host"]),
+        ("\"2001:db8::2\"", "\"ff02::1\"", &["config.toml:16: tunnel.v6", "of one host"]),
         ("\"10.0.0.13\"", "\"203.0.113.1\"", &["config.toml:48: server.v4", "the service's"]),
         ("\"fd00::13\"", "\"2001:db8::2\"", &["config.toml:49: server.v6", "the tunnel's"]),
         (

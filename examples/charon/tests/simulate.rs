@@ -28,6 +28,11 @@ fn simulate_prints_draws_and_writes() {
         assert!(shown.lines().any(|line| line.starts_with(policy)), "{policy}: {shown}");
     }
     assert_eq!((json["runs"].as_array().map(Vec::len), &json["schema"]), (Some(10), &1.into()));
+    for object in [&json, &json["runs"][0], &json["growth"][0]] {
+        for key in object.as_object().expect("an object").keys() {
+            assert!(include_str!("../README.md").contains(&format!("\"{key}\"")), "{key} is not described");
+        }
+    }
     let broken = |policy: &str| {
         let runs = json["growth"].as_array().expect("an array");
         runs.iter().find(|run| run["policy"] == policy).map(|run| run["broken"].as_u64())
@@ -39,6 +44,17 @@ fn simulate_prints_draws_and_writes() {
         assert!(svg.starts_with("<svg") && svg.contains("charon") && svg.contains("oracle"), "{drawing}");
     }
     assert_eq!(simulate("second.json"), (shown, json), "a run is a function of its arguments");
+}
+
+/// A load or a policy that is given twice is run once, and every figure stands under its load.
+#[test]
+fn repetitions_are_run_once() {
+    let shown = |loads, policies| {
+        let out = run(&["simulate", "--quick", "--loads", loads, "--policies", policies]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    assert_eq!(shown("64.5,64.5,70,64.5", "charon,ecmp,charon"), shown("64.5,70.0", "charon,ecmp"));
 }
 
 /// The notebook's figures stand beside ours only where the setting is the notebook's.
@@ -56,7 +72,16 @@ fn the_notebook_is_shown_where_it_applies() {
 fn mistakes_are_explained() {
     for (arguments, words) in [
         (&["--servers", "1"][..], "the number of servers is 1: expected 2 to 256"),
-        (&["--loads", "250"], "the load in thousandths is 2500: expected 1 to 2000"),
+        (
+            &["--loads", "250"],
+            "250' for '--loads <PERCENT>': expected a percentage from 0.1 to 200 with at most one decimal",
+        ),
+        (&["--loads", "64.5,70.25"], "'70.25' for '--loads <PERCENT>'"),
+        (&["--loads", "nan"], "'nan' for '--loads <PERCENT>'"),
+        (&["--loads", ""], "'' for '--loads <PERCENT>'"),
+        (&["--loads", "+5"], "'+5' for '--loads <PERCENT>'"),
+        (&["--loads", "0.0"], "'0.0' for '--loads <PERCENT>'"),
+        (&["--loads", "429496730"], "'429496730' for '--loads <PERCENT>'"),
         (&["--loads", "-3"], "unexpected argument"),
         (&["--flows", "7"], "the number of flows is 7: expected 100 to 10000000"),
         (&["--seeds", "0"], "0 is not in 1..=1000"),

@@ -21,10 +21,12 @@ use crate::output::{NewFile, all_different};
 ///
 /// Example: charon simulate --out target/charon --json target/charon/runs.json
 #[derive(clap::Parser, Debug)]
+#[command(verbatim_doc_comment, about = "Compares how flows are assigned, in virtual time")]
 pub struct Args {
-    /// Loads, in percent of what all servers can do.
-    #[arg(long, value_delimiter = ',', default_value = "64.5,76.5,84.5,92.5,100")]
-    pub loads: Vec<f64>,
+    /// Loads, in percent of what all servers can do, 0.1 to 200 with at most one decimal.
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = permille)]
+    #[arg(default_value = "64.5,76.5,84.5,92.5,100")]
+    pub loads: Vec<u32>,
     /// The policies to compare; all if none is given.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub policies: Vec<PolicyName>,
@@ -61,11 +63,11 @@ pub struct Args {
     /// The two candidates are distinct servers.
     #[arg(long)]
     pub distinct: bool,
-    /// Also draw, as SVG files in this directory.
-    #[arg(long)]
+    /// Also draw, as jain.svg and fct.svg in this folder, which is made if it is not there.
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write every run to this file.
-    #[arg(long)]
+    /// Also write every run to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// One seed and 5,000 flows: to look at the program, not at the figures.
     #[arg(long, conflicts_with_all = ["seeds", "flows"])]
@@ -131,6 +133,7 @@ fn place(path: &Path) -> Result<NewFile, Failure> {
 }
 
 impl Args {
+    /// Those given, each once.
     pub fn policies(&self) -> Vec<Policy> {
         let policy = |name: &PolicyName| match name {
             PolicyName::Ecmp => Policy::Ecmp,
@@ -139,15 +142,16 @@ impl Args {
             PolicyName::Charon => Policy::Charon,
             PolicyName::Oracle => Policy::LeastScore,
         };
-        if self.policies.is_empty() { Policy::ALL.to_vec() } else { self.policies.iter().map(policy).collect() }
+        if self.policies.is_empty() { Policy::ALL.to_vec() } else { each_once(self.policies.iter().map(policy)) }
     }
 
     pub fn seeds(&self) -> u64 {
         if self.quick { 1 } else { self.seeds }
     }
 
+    /// Those given, in thousandths, each once.
     pub fn loads_permille(&self) -> Vec<u32> {
-        self.loads.iter().map(|load| (load * 10.0).round() as u32).collect()
+        each_once(self.loads.iter().copied())
     }
 
     pub fn scenario(&self, load_permille: u32, seed: u64) -> Scenario {
@@ -173,8 +177,43 @@ impl Args {
         scenario
     }
 
+    /// The setting in one line.
+    pub fn setting(&self) -> String {
+        let fast = if self.fast == FastName::Cores { "with two cores" } else { "with a doubled clock" };
+        let service =
+            if self.service == ServiceName::Queued { "one flow per core at a time" } else { "all flows at once" };
+        let seeds = if self.seeds() == 1 { "seed 1".to_owned() } else { format!("seeds 1 to {}", self.seeds()) };
+        format!(
+            "{} servers, every other one {fast}, {service}; {} balancers; {} flows of {} ms; {seeds}",
+            self.servers,
+            self.balancers,
+            self.scenario(645, 1).flows,
+            self.work_ms,
+        )
+    }
+
     /// Whether the figures can be held against the notebook's.
     pub fn is_notebook(&self) -> bool {
         self.scenario(645, 1) == Scenario::notebook(645, 1)
     }
+}
+
+/// A percentage in thousandths, exactly.
+fn permille(text: &str) -> Result<u32, String> {
+    let (whole, tenths) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+    let parsed = (digits(whole) && digits(tenths) && tenths.len() == 1)
+        .then(|| Some(whole.parse::<u32>().ok()?.checked_mul(10)? + tenths.parse::<u32>().ok()?));
+    let load = parsed.flatten().filter(|load| (1..=2_000).contains(load));
+    load.ok_or_else(|| "expected a percentage from 0.1 to 200 with at most one decimal".to_owned())
+}
+
+/// In the order in which they came first.
+fn each_once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut once, value| {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+        once
+    })
 }

@@ -29,18 +29,7 @@ pub const NOTEBOOK: [(Policy, [(u32, f64); 5]); 4] = [
 ];
 
 pub fn print(out: &mut impl Write, args: &Args, found: &[Found], growth: &[Found]) -> io::Result<()> {
-    let scenario = args.scenario(645, 1);
-    writeln!(
-        out,
-        "{} servers, every other one twice as fast ({:?}), {:?}; {} balancers, {} flows of {} ms, seeds 1 to {}",
-        scenario.servers,
-        args.fast,
-        args.service,
-        scenario.balancers,
-        scenario.flows,
-        args.work_ms,
-        args.seeds()
-    )?;
+    writeln!(out, "{}", args.setting())?;
     for (nth, (title, value)) in TABLES.iter().enumerate() {
         writeln!(out, "\n{title}")?;
         head(out, args)?;
