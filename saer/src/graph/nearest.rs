@@ -124,7 +124,9 @@ impl<'a> Cells<'a> {
         let (column, row) = (self.column(from.0), self.column(from.1));
         for ring in 0..self.side {
             self.ring(column, row, ring, |id| found.push((squared_distance(from, self.servers[id as usize]), id)));
-            found.sort_unstable();
+            if found.len() >= k {
+                found.sort_unstable();
+            }
             // What lies in rings further out is at least this far away, also from a point outside of the cells' square.
             let safe = u128::from(ring * self.size) * u128::from(ring * self.size);
             if found.len() >= k && found[k - 1].0 < safe {

@@ -137,6 +137,34 @@ fn edges_beyond_u32() {
     assert_eq!(Csr::from_topology(&complete).unwrap_err(), GraphError::TooManyEdges { edges });
 }
 
+/// The same where the sampled models count first: nothing is stored for degrees that no memory holds, and no degree wraps.
+#[test]
+fn sampled_edges_beyond_memory() {
+    let (most, root) = (u64::from(u32::MAX), 65_535);
+    let error = |edges| GraphError::TooManyEdges { edges };
+    assert_eq!(skewed(u32::MAX, u32::MAX, 3, 1).unwrap_err(), error(most * most));
+    assert_eq!(skewed(u32::MAX, 9, 3, 1).unwrap_err(), error(9 * (most - 3) + 3 * root));
+    assert_eq!(trust_subset(u32::MAX, u32::MAX, 1 << 30, 1).unwrap_err(), error(most << 30));
+    assert_eq!(two_class(u32::MAX, 1 << 30, (3, 2), 1).unwrap_err(), error(most << 30));
+}
+
+/// A single client that is not rich takes the ports of all that are, and degrees stay exact.
+#[test]
+fn nearly_everybody_is_rich() {
+    let report = GraphReport::of(&skewed(400, 3, 399, 5).unwrap());
+    assert_eq!((report.client_degrees, report.server_degrees), ((3, 20), (1, 399 * 19 + 3)));
+    assert_eq!(skewed(5, 2, 5, 1).unwrap_err(), GraphError::Degree { degree: 5, servers: 5 });
+}
+
+/// Clients that no edge names cost no memory: the first and their number are found by the edges.
+#[test]
+fn a_number_of_clients_is_not_believed() {
+    let error = |client, isolated| Err(GraphError::Isolated { client, isolated, clients: u32::MAX });
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[]), error(0, u32::MAX));
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[(1, 0), (0, 0), (1, 0), (3, 0)]), error(2, u32::MAX - 3));
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[(1, 0), (0, 0)]), error(2, u32::MAX - 2));
+}
+
 /// Two classes whose degrees leave 32 bits are the same error, whatever ρ.
 #[test]
 fn two_classes_beyond_u32() {
