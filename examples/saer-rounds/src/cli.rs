@@ -14,7 +14,7 @@ pub struct Cli {
     /// How many clients, and how many servers.
     #[arg(long, default_value_t = 100_000)]
     pub n: u32,
-    /// Servers per client; ⌈log₂² n / 2⌉ if not given.
+    /// Servers per client; ⌈ln² n⌉ if not given.
     #[arg(long)]
     pub degree: Option<u32>,
     /// Balls per client.
@@ -98,8 +98,8 @@ impl Protocol {
 impl Cli {
     pub fn degree(&self) -> u32 {
         self.degree.unwrap_or_else(|| {
-            let log = f64::from(self.n.max(2)).log2();
-            ((log * log / 2.0).ceil() as u32).clamp(1, self.n.max(1))
+            let log = f64::from(self.n.max(2)).ln();
+            ((log * log).ceil() as u32).clamp(1, self.n.max(1))
         })
     }
 
