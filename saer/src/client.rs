@@ -132,6 +132,17 @@ impl<D: Draw> Client<D> {
         }
     }
 
+    /// Lets `round` be over: the next to begin is the one after it. For a client that starts anew among servers that are
+    /// further, with the balls that it knows no place for: requests of rounds that are over are refused, and burn servers under
+    /// saer. A round before the present one is ignored; answers to what was asked come late then.
+    ///
+    /// A ball whose acceptance was lost asks again and may be placed twice: the room is lost, and the load bound keeps.
+    pub fn skip_to(&mut self, round: u32) {
+        if round > self.round {
+            self.round = round;
+        }
+    }
+
     /// Takes an answer.
     pub fn hear(&mut self, answer: Answer) -> Heard {
         let Some(ball) = self.balls.get_mut(&answer.ball) else { return Heard::Unknown };
