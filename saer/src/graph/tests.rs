@@ -128,6 +128,35 @@ fn empty_graphs_are_graphs() {
     assert_eq!(GraphReport::of(&Permutations::new(1, 1, 9).unwrap()).client_degrees, (1, 1));
 }
 
+/// Every constructor at no node and at one: a graph or an error, and a graph is one that a run ends on.
+#[test]
+fn the_smallest_graphs() {
+    use crate::{Caps, Demand, Instance, Options, Saer, Seed, Verdict, run};
+    fn done<T: Topology>(graph: Result<T, GraphError>, name: &str) {
+        let graph = graph.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(GraphReport::of(&graph).clients, graph.clients(), "{name}");
+        let instance = Instance::new(graph, Demand::uniform(1), Caps::Uniform(1)).unwrap();
+        assert_eq!(run(&instance, &Saer, &Seed(1), Options::default()).verdict, Verdict::Done, "{name}");
+        assert_eq!(instance.check_matching(), Ok(()), "{name}");
+    }
+    for n in [0, 1] {
+        let (degrees, points) = (vec![1; n as usize], vec![(3, 4); n as usize]);
+        done(Complete::new(n, n), "complete");
+        done(Blocks::new(n, 1), "blocks");
+        done(Circulant::consecutive(n, 1), "consecutive");
+        done(Circulant::spread(n, 1, 9), "spread");
+        done(Permutations::new(n, 1, 9), "permutations");
+        done(Ring::new(n, n, 1), "ring");
+        done(nearest_2d(&points, &points, 1), "plane");
+        done(trust_subset(n, n, 1, 9), "trust");
+        done(configuration(&degrees, &degrees, 9), "configuration");
+        done(two_class(n, 1, (1, 1), 9), "two classes");
+        done(Csr::from_rows(n, &vec![[0]; n as usize]), "rows");
+    }
+    done(skewed(1, 1, 0, 9), "skewed");
+    assert_eq!(skewed(0, 1, 0, 9).unwrap_err(), GraphError::Degree { degree: 0, servers: 0 });
+}
+
 /// Edge counts leave 32 bits: computed graphs have them, storing them is a precise error before any allocation.
 #[test]
 fn edges_beyond_u32() {
