@@ -76,8 +76,8 @@ pub struct ReleaseError {
 /// A state that no server can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a load of {load} at {standing:?}: expected load <= cap, load <= counted, counted <= cap unless burned, a cap below {}, and \
-     counted = load under rules that count no refused balls",
+    "a load of {load} at {standing:?}: expected a cap below {}, load <= cap, load <= counted, counted <= cap unless burned, \
+     and counted = load under rules that count no refused balls",
     u32::MAX
 )]
 pub struct ResumeError {

@@ -58,8 +58,8 @@ fn graphs_draw_in_their_domains() {
     }
 }
 
-/// Choices are drawn at rounds from 1 on, by ball: engine, state machine and baselines alike. The baselines share them with the first
-/// rounds on purpose, so that protocols which are compared meet the same luck.
+/// Choices are drawn at rounds from 1 on, by ball: engine, state machine and baselines alike. The baselines share them
+/// with the first rounds on purpose, so that protocols which are compared meet the same luck.
 #[test]
 fn choices_are_drawn_at_rounds() {
     let graph = Circulant::spread(3_000, 64, SEED).unwrap();

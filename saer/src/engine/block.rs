@@ -103,11 +103,7 @@ impl<C: Counter> Block<'_, C> {
         first: usize,
         arrived: &mut Scratch<C>,
     ) {
-        let (Some(loads), Some(arrived)) =
-            (self.loads[first..].first_chunk_mut::<GROUP>(), arrived[first..].first_chunk_mut::<GROUP>())
-        else {
-            return;
-        };
+        let (loads, arrived) = (&mut self.loads[first..][..GROUP], &mut arrived[first..][..GROUP]);
         let word = first / GROUP;
         let mut closed = spread(self.burned[word]);
         for at in 0..GROUP {
@@ -120,55 +116,55 @@ impl<C: Counter> Block<'_, C> {
         while over != 0 {
             let (at, mask) = (over.trailing_zeros() as usize, over & over.wrapping_neg());
             over ^= mask;
-            let standing = Standing { cap: cap(at), counted: loads[at].get(), burned: false };
-            match rule.overflow(standing, u64::from(arrived[at].get())) {
-                Overflow::Refuse => {}
-                Overflow::Burn => {
-                    self.burned[word] |= mask;
-                    *self.burned_count += 1;
-                }
-                Overflow::Fit if R::FITS => {
-                    self.fits[word] |= mask;
-                    refuses ^= mask;
-                }
-                Overflow::Fit => {}
+            let standing = Standing { cap: cap(at), counted: self.loads[first + at].get(), burned: false };
+            if !self.overflow(rule, standing, arrived[at], (word, mask)) {
+                refuses ^= mask;
             }
         }
         self.refuses[word] = refuses;
-        *arrived = [C::default(); GROUP];
+        arrived.fill(C::default());
+    }
+
+    /// What an open server without enough room does; returns whether it refuses all.
+    #[inline]
+    fn overflow<R: AdmissionRule>(
+        &mut self,
+        rule: &R,
+        standing: Standing,
+        arrived: C,
+        (word, mask): (usize, u64),
+    ) -> bool {
+        match rule.overflow(standing, u64::from(arrived.get())) {
+            Overflow::Refuse => true,
+            Overflow::Burn => {
+                self.burned[word] |= mask;
+                *self.burned_count += 1;
+                true
+            }
+            Overflow::Fit => {
+                self.fits[word] |= if R::FITS { mask } else { 0 };
+                !R::FITS
+            }
+        }
     }
 
     /// Judges a server once, and forgets what arrived.
     #[inline]
     fn judge<R: AdmissionRule>(&mut self, rule: &R, caps: &Caps, offset: usize, arrived: &mut C) {
-        let weight = arrived.get();
-        if weight == 0 {
+        let came = core::mem::take(arrived);
+        if came == C::default() {
             return;
         }
-        *arrived = C::default();
         let server = self.index as u32 * BLOCK + offset as u32;
         let (word, mask) = (offset / 64, 1 << (offset % 64));
         let load = &mut self.loads[offset];
         let burned = self.burned[word] & mask != 0;
         let standing = Standing { cap: caps.of(server), counted: load.get(), burned };
-        let refuses = if standing.fits(u64::from(weight)) {
-            *load = load.plus(weight);
+        let refuses = if standing.fits(u64::from(came.get())) {
+            *load = load.and(came);
             false
-        } else if burned {
-            true
         } else {
-            match rule.overflow(standing, u64::from(weight)) {
-                Overflow::Refuse => true,
-                Overflow::Burn => {
-                    self.burned[word] |= mask;
-                    *self.burned_count += 1;
-                    true
-                }
-                Overflow::Fit => {
-                    self.fits[word] |= if R::FITS { mask } else { 0 };
-                    !R::FITS
-                }
-            }
+            burned || self.overflow(rule, standing, came, (word, mask))
         };
         // Written only where it changes: a word written per server would be waited for by the next.
         if refuses != (self.refuses[word] & mask != 0) {

@@ -197,8 +197,8 @@ impl<'a, T: Topology> Clients<'a, T> {
 }
 
 /// First all ports, then all servers: a stored graph is a cache miss per ball, and the fewer instructions a loop has
-/// beside it, the more misses are in flight. The numbers stay where nothing else points to, or all that is known of the graph would be
-/// read again after each that is written. A computed graph loses nothing.
+/// beside it, the more misses are in flight. The numbers are written where nothing else can point to, or the graph's own
+/// fields would be read again after each. A computed graph loses nothing.
 fn ask<T: Topology>(
     graph: &T,
     draw: &impl Draw,
