@@ -40,7 +40,7 @@ fn every_graph_runs() {
     }
 }
 
-/// An expectation is printed where the mean field speaks: on regular graphs, and not on those whose servers' degrees differ.
+/// An expectation is printed where the mean field speaks: on regular graphs, not on those whose servers' degrees differ.
 #[test]
 fn expectations_are_for_regular_graphs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -74,6 +74,18 @@ fn the_default_is_as_documented() {
     let panel = svg.split("Servers burned").next().expect("the upper panel");
     let marks: Vec<&str> = panel.lines().map(str::trim).filter(|line| ["1", "2"].contains(line)).collect();
     assert!(marks.iter().filter(|mark| **mark == "2").count() <= 1, "{marks:?}");
+}
+
+/// Every graph has a degree of its own accord: blocks take one that divides n.
+#[test]
+fn blocks_choose_a_degree_that_divides() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("rounds.svg").display().to_string();
+    for (n, degree) in [("1000", 50), ("1009", 1009), ("1", 1), ("0", 0)] {
+        let out = run(&["--graph", "blocks", "--n", n, "--svg", &svg]);
+        let words = format!("client degrees {degree} to {degree},");
+        assert!(text(&out.stdout).contains(&words), "{n}: {}{}", text(&out.stdout), text(&out.stderr));
+    }
 }
 
 /// What was not given is said as what it came to: the limit of rounds in force, given or not.
