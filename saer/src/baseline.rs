@@ -1,5 +1,7 @@
 //! Sequential placement: what rounds and refusals are compared with. One ball after the other, loads known at once, and
 //! no bound on them.
+//!
+//! Choice i of a ball is what a protocol would draw in round i under the same source: who compares them compares equal luck.
 
 use alloc::vec;
 use alloc::vec::Vec;

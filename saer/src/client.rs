@@ -132,6 +132,19 @@ impl<D: Draw> Client<D> {
         }
     }
 
+    /// Lets `round` be over: the next to begin is the one after it. For a client that starts anew among servers that are
+    /// further, with the balls that it knows no place for: requests of rounds that are over are refused, and burn servers
+    /// under saer. A round before the present one is ignored; answers to what was asked come too late then.
+    ///
+    /// A ball whose acceptance was lost asks again and may be placed twice: the room is lost, and the load bound keeps.
+    pub fn skip_to(&mut self, round: u32) {
+        if round > self.round {
+            self.round = round;
+            let asked = self.balls.values_mut().filter(|ball| matches!(ball.state, State::Asked(_)));
+            asked.for_each(|ball| ball.state = State::Idle);
+        }
+    }
+
     /// Takes an answer.
     pub fn hear(&mut self, answer: Answer) -> Heard {
         let Some(ball) = self.balls.get_mut(&answer.ball) else { return Heard::Unknown };
@@ -226,6 +239,26 @@ mod tests {
         assert_eq!(client.hear(answer(first, true)), Heard::Surplus);
         assert_eq!(client.hear(Answer { ball: 8, ..answer(second, true) }), Heard::Unknown);
         assert_eq!(client.placed().collect::<Vec<_>>(), [(7, second.port)]);
+    }
+
+    /// A client that comes back later draws for the round that is open, and what it had asked before is over.
+    #[test]
+    fn a_client_catches_up() {
+        let mut client = Client::new(Seed(1), 500, [(7, 1, 0)]);
+        let before = asked(&mut client)[0];
+        client.skip_to(1);
+        assert_eq!(client.clone().hear(answer(before, true)), Heard::Placed, "round 1 is not over yet");
+        client.skip_to(8);
+        assert_eq!(client.hear(answer(before, true)), Heard::Surplus);
+        assert_eq!(
+            client.hear(answer(Request { round: 8, ..before }, true)),
+            Heard::Surplus,
+            "nothing was asked in it"
+        );
+        let request = asked(&mut client)[0];
+        assert_eq!((request.round, request.port), (9, Seed(1).below(9, 7, 500)));
+        client.skip_to(u32::MAX);
+        assert_eq!(asked(&mut client)[0].round, u32::MAX);
     }
 
     /// A client without ports, or with none left, is silent.

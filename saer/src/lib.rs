@@ -33,6 +33,6 @@ pub use instance::{Caps, Demand, Instance, InstanceError};
 pub use lockstep::{Lockstep, lockstep};
 pub use pool::{Added, NewBall, Pool, PoolError};
 pub use rule::{AdmissionRule, OrderFree, Overflow, Raes, Saer, Standing, Threshold};
-pub use server::{Answers, Offer, Offered, ReleaseError, Server};
+pub use server::{Answers, Offer, Offered, ReleaseError, ResumeError, Server};
 pub use stats::{Loads, Neighbourhoods, Stats};
 pub use verdict::{Infeasible, Verdict};

@@ -61,4 +61,13 @@ mod tests {
         assert!(low < high);
         assert_ne!(Place::new(1, 0, 7, 1).hash, Place::new(2, 0, 7, 1).hash, "the order depends on the seed");
     }
+
+    /// The order is not what the balls drew: under one seed, no place is a word of a choice or follows from one.
+    #[test]
+    fn the_order_shares_no_word_with_the_choices() {
+        use crate::{Draw, Seed};
+        let places: alloc::collections::BTreeSet<u64> = (0..500).map(|ball| Place::new(42, 0, ball, 1).hash).collect();
+        let words = (0..200).flat_map(|round| (0..500).map(move |ball| Seed(42).word(round, ball, 0)));
+        assert!(words.into_iter().all(|word| !places.contains(&word) && !places.contains(&crate::draw::mix(word))));
+    }
 }

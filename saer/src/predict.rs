@@ -111,10 +111,10 @@ pub fn recommended_cap(d: u32, rho: (u32, u32)) -> u32 {
 }
 
 /// ⌈max(32d, 288/η)⌉, the cap c·d with the constant of the proof for regular graphs (Theorem 1, section 3), where
-/// η = Δ/log₂² n.
+/// η = Δ/log₂² n. `u32::MAX − 1` for an η that is not positive, or no number.
 #[must_use]
 pub fn theorem_cap(d: u32, eta: f64) -> u32 {
-    let by_degree = 288.0 / eta;
+    let by_degree = if eta > 0.0 { 288.0 / eta } else { f64::INFINITY };
     let floor = 32.0 * f64::from(d);
     let cap = if by_degree > floor { by_degree } else { floor };
     // A cast saturates, and is 0 for what is no number.
@@ -329,7 +329,10 @@ mod tests {
         assert_eq!(theorem_cap(1, 10.0), 32);
         assert_eq!(theorem_cap(1, 1.0), 288);
         assert_eq!(theorem_cap(1, 0.7), 412);
-        assert_eq!(theorem_cap(1, 0.0), u32::MAX - 1);
+        for eta in [0.0, -0.0, -1.0, f64::NAN, f64::NEG_INFINITY, f64::MIN_POSITIVE] {
+            assert_eq!(theorem_cap(1, eta), u32::MAX - 1, "eta {eta}");
+        }
+        assert_eq!((theorem_cap(0, f64::INFINITY), theorem_cap(u32::MAX, 1.0)), (0, u32::MAX - 1));
     }
 
     /// No balls, no room: a prediction all the same.

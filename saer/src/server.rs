@@ -73,6 +73,20 @@ pub struct ReleaseError {
     pub load: u32,
 }
 
+/// A state that no server can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a load of {load} at {standing:?}: expected a cap below {}, load <= cap, load <= counted, counted <= cap unless burned, \
+     and counted = load under rules that count no refused balls",
+    u32::MAX
+)]
+pub struct ResumeError {
+    /// Where it was said to stand.
+    pub standing: Standing,
+    /// Its load.
+    pub load: u32,
+}
+
 /// The answer to the offers of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
@@ -116,6 +130,23 @@ impl<R: AdmissionRule> Server<R> {
     /// [`InstanceError::Cap`].
     pub fn new(rule: R, cap: u32) -> Result<Self, InstanceError> {
         if cap == u32::MAX { Err(InstanceError::Cap) } else { Ok(Self::within(rule, cap)) }
+    }
+
+    /// A server as it stood when a round closed, after a crash: [`standing`](Self::standing), [`load`](Self::load) and
+    /// [`round`](Self::round) as they were then.
+    ///
+    /// The load bound outlives a crash if the host writes these down **before** it sends the answers of the round. What was
+    /// queued is lost, unanswered, and asks again; who was accepted and not told holds room that nobody uses.
+    ///
+    /// # Errors
+    /// [`ResumeError`].
+    pub fn resume(rule: R, standing: Standing, load: u32, round: u32) -> Result<Self, ResumeError> {
+        let Standing { cap, counted, burned } = standing;
+        let exact = R::COUNTS_REFUSED || counted == load;
+        if cap == u32::MAX || load > cap || load > counted || !exact || (counted > cap && !burned) {
+            return Err(ResumeError { standing, load });
+        }
+        Ok(Self { load, counted, burned, round, ..Self::within(rule, cap) })
     }
 
     /// With a cap that was checked.
@@ -312,6 +343,32 @@ mod tests {
         assert_eq!(server.offer(offer(2, 1)), Offered::Early);
         assert_eq!(server.close(), Answers::None);
         assert!(!server.standing().burned);
+    }
+
+    /// A server that crashed after a round goes on as if it had not, and impossible states are refused with their numbers.
+    #[test]
+    fn a_server_resumes_where_it_stood() {
+        let mut server = Server::new(Saer, 3).unwrap();
+        assert_eq!(server.offer(offer(1, 1)), Offered::Queued);
+        assert_eq!(server.close(), Answers::All);
+        assert_eq!(server.offer(offer(1, 2)), Offered::Late);
+        let mut again = Server::resume(Saer, server.standing(), server.load(), server.round()).unwrap();
+        for server in [&mut server, &mut again] {
+            assert_eq!((server.load(), server.round(), server.standing().counted), (1, 2, 2));
+            assert_eq!((server.offer(offer(2, 3)), server.close()), (Offered::Queued, Answers::All));
+            assert_eq!((server.offer(offer(3, 4)), server.close()), (Offered::Queued, Answers::Burned));
+        }
+        let standing = |cap, counted, burned| Standing { cap, counted, burned };
+        assert!(Server::resume(Saer, standing(3, 9, true), 2, 5).is_ok());
+        for (standing, load) in [
+            (standing(3, 4, false), 3),
+            (standing(3, 1, false), 2),
+            (standing(3, 9, true), 4),
+            (standing(u32::MAX, 0, false), 0),
+        ] {
+            assert_eq!(Server::resume(Saer, standing, load, 1).unwrap_err(), ResumeError { standing, load });
+        }
+        assert!(Server::resume(Raes, standing(3, 2, false), 1, 1).is_err(), "raes counts what it accepted");
     }
 
     /// The extremes: weights that overflow, the largest cap, the last round.

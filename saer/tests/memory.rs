@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use allocation_counter::measure;
-use saer::graph::Circulant;
+use saer::graph::{Circulant, Complete, Csr, skewed, trust_subset, two_class};
 use saer::select::{
     AliasTable, BestOf, LeastLoaded, Rendezvous, Replacement, Request, SelectAmong, ServerSelector, SplitMix64,
     Uniform, Weighted,
@@ -23,6 +23,22 @@ fn a_run_holds_eight_bytes_a_ball() {
             assert_eq!(outcome.assignment.len(), n as usize);
         });
         assert!(peak.bytes_max <= 8 * u64::from(n), "cap {cap}: {} bytes", peak.bytes_max);
+    }
+}
+
+/// Graphs that cannot be stored are refused for the price of a few bytes, however large the numbers given.
+#[test]
+fn impossible_graphs_cost_no_memory() {
+    let refusals: [fn() -> bool; 5] = [
+        || skewed(u32::MAX, 1 << 30, 3, 1).is_err(),
+        || two_class(u32::MAX, 1 << 30, (3, 2), 1).is_err(),
+        || trust_subset(u32::MAX, u32::MAX, 1 << 30, 1).is_err(),
+        || Csr::from_topology(&Complete::new(u32::MAX, u32::MAX).unwrap()).is_err(),
+        || Csr::from_edges(u32::MAX, 1, &[(0, 0)]).is_err(),
+    ];
+    for (graph, refused) in refusals.iter().enumerate() {
+        let held = measure(|| assert!(refused()));
+        assert!(held.bytes_max < 100, "graph {graph}: {held:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use saer::{Caps, Demand, Instance, Options, Raes, Saer, Seed, Threshold, Topolog
 use support::{check, reference_run};
 
 const N: u32 = 100_000;
-/// ⌈log₂² n / 2⌉ for n = 10⁵ or so: what the runs of the table use.
+/// ⌈ln² n⌉: what the runs of the table use.
 const DEGREE: u32 = 133;
 const SEEDS: core::ops::Range<u64> = 1..11;
 

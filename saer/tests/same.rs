@@ -5,7 +5,7 @@
 mod support;
 
 use proptest::prelude::*;
-use saer::graph::{Blocks, Circulant, Complete, Csr, Permutations, configuration};
+use saer::graph::{Blocks, Circulant, Complete, Csr, Permutations, configuration, trust_subset};
 use saer::{
     AdmissionRule, Caps, Demand, Exact, Instance, Options, Raes, Saer, Seed, Threshold, Topology, lockstep, run,
 };
@@ -72,6 +72,24 @@ fn large_systems_agree() {
     let instance =
         Instance::new(Complete::new(140_000, 40_000).unwrap(), Demand::uniform(1), Caps::Uniform(6)).unwrap();
     compare(&instance, &Saer, 5);
+}
+
+/// Whole words of servers and a rest, judged together: caps of their own, weights, unequal clients, several rounds in
+/// which most servers are asked, with narrow counters and with wide ones.
+#[test]
+fn words_of_servers_agree() {
+    let caps =
+        |most: u32| Caps::Each((0..2_500).map(|server| 5 + server % 4 + most * u32::from(server == 7)).collect());
+    let counts: Vec<u32> = (0..4_000).map(|client| [2, 0, 5, 1, 3][client % 5]).collect();
+    let weights = (0..8_800).map(|ball| 1 + ball % 2).collect();
+    let graph = trust_subset(4_000, 2_500, 40, 3).unwrap();
+    let alike = Demand::each(&counts).unwrap();
+    for (demand, caps) in [(&alike, caps(0)), (&alike, caps(300)), (&alike.clone().weighted(weights), caps(2))] {
+        let instance = Instance::new(&graph, demand.clone(), caps).unwrap();
+        compare(&instance, &Saer, 5);
+        compare(&instance, &Raes, 5);
+        compare(&instance, &Threshold { seed: 9 }, 5);
+    }
 }
 
 /// 1, 2, 3 and 7 threads, and the sequential engine: one assignment hash.

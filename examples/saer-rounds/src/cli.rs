@@ -14,7 +14,8 @@ pub struct Cli {
     /// How many clients, and how many servers.
     #[arg(long, default_value_t = 100_000)]
     pub n: u32,
-    /// Servers per client; ⌈log₂² n / 2⌉ if not given.
+    /// Servers per client; ⌈ln² n⌉ if not given, and for blocks the least divisor of n from there on. Complete graphs have
+    /// none to choose.
     #[arg(long)]
     pub degree: Option<u32>,
     /// Balls per client.
@@ -98,12 +99,19 @@ impl Protocol {
 impl Cli {
     pub fn degree(&self) -> u32 {
         self.degree.unwrap_or_else(|| {
-            let log = f64::from(self.n.max(2)).log2();
-            ((log * log / 2.0).ceil() as u32).clamp(1, self.n.max(1))
+            let log = f64::from(self.n.max(2)).ln();
+            let least = ((log * log).ceil() as u32).clamp(1, self.n.max(1));
+            if self.graph == Graph::Blocks { divisor(self.n, least) } else { least }
         })
     }
 
     pub fn protocols(&self) -> &[Protocol] {
         if self.protocols.is_empty() { &Protocol::ALL } else { &self.protocols }
     }
+}
+
+/// The least divisor of n from `least` on, and `least` if n is 0.
+fn divisor(n: u32, least: u32) -> u32 {
+    let pairs = (1..=n.isqrt()).filter(|small| n.is_multiple_of(*small)).flat_map(|small| [small, n / small]);
+    pairs.filter(|&divisor| divisor >= least).min().unwrap_or(least)
 }

@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use saer::{
     AdmissionRule, Caps, Demand, Instance, Loads, Options, Raes, Saer, Seed, Threshold, Topology, Verdict, baseline,
-    predict, run,
+    default_round_limit, predict, run,
 };
 
 use crate::Failure;
@@ -32,6 +32,11 @@ pub fn cap(cli: &Cli, built: &Built) -> u32 {
     cli.cap.unwrap_or_else(|| predict::recommended_cap(cli.d, built.rho()))
 }
 
+/// The largest number of rounds of the parallel protocols.
+pub fn round_limit(cli: &Cli) -> u32 {
+    cli.rounds.unwrap_or_else(|| default_round_limit(cli.n, cli.n))
+}
+
 pub fn all(cli: &Cli, built: &Built) -> Result<Vec<Found>, Failure> {
     let cap = cap(cli, built);
     let instance = Instance::new(&*built.graph, Demand::uniform(cli.d), Caps::Uniform(cap))?;
@@ -55,10 +60,10 @@ pub fn all(cli: &Cli, built: &Built) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// Whether the mean field speaks about this graph: not about small neighbourhoods, nor about closed ones.
+/// Whether the mean field speaks about this graph: about regular ones, if neighbourhoods are neither small nor closed.
 fn expects(cli: &Cli, built: &Built) -> bool {
-    let graph = &built.graph;
-    cli.graph != Graph::Blocks && (0..graph.clients()).map(|client| graph.degree(client)).min().unwrap_or(0) >= 64
+    let regular = built.report.is_none_or(|report| report.is_regular());
+    cli.graph != Graph::Blocks && regular && built.graph.clients() > 0 && built.graph.degree(0) >= 64
 }
 
 fn one<T: Topology>(cli: &Cli, instance: &Instance<T>, cap: u32, protocol: Protocol) -> Found {
@@ -72,8 +77,7 @@ fn one<T: Topology>(cli: &Cli, instance: &Instance<T>, cap: u32, protocol: Proto
 }
 
 fn rounds<T: Topology>(cli: &Cli, instance: &Instance<T>, protocol: Protocol, rule: &impl AdmissionRule) -> Found {
-    let options = cli.rounds.map_or_else(Options::default, |rounds| Options::default().round_limit(rounds));
-    let outcome = run(instance, rule, &Seed(cli.seed), options);
+    let outcome = run(instance, rule, &Seed(cli.seed), Options::default().round_limit(round_limit(cli)));
     let mut alive = outcome.stats.alive.clone();
     alive.push(outcome.stats.left);
     Found {

@@ -49,7 +49,7 @@ fn draw(svg: &mut String, found: &[Found]) -> Drawn {
         .bold_line_style(RGBColor(225, 225, 225))
         .x_desc("round")
         .y_desc("balls (log)")
-        .x_label_formatter(&|round| format!("{round:.0}"))
+        .x_label_formatter(&whole)
         .y_label_formatter(&|balls| format!("{balls:.0}"))
         .y_labels(8)
         .label_style(("sans-serif", 13))
@@ -65,13 +65,18 @@ fn draw(svg: &mut String, found: &[Found]) -> Drawn {
         .bold_line_style(RGBColor(225, 225, 225))
         .x_desc("round")
         .y_desc("% of servers")
-        .x_label_formatter(&|round| format!("{round:.0}"))
+        .x_label_formatter(&whole)
         .y_labels(6)
         .label_style(("sans-serif", 13))
         .draw()?;
     draw_lines(&mut chart, &burned)?;
     draw_legend(&legend, &alive, &burned)?;
     root.present()
+}
+
+/// A label for a round, and none between two rounds, where short runs have marks too.
+fn whole(round: &f64) -> String {
+    if round.fract().abs() < 1e-6 { format!("{round:.0}") } else { String::new() }
 }
 
 /// Solid lines for runs, dashed ones for expectations.

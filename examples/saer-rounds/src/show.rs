@@ -7,7 +7,7 @@ use saer::predict::Prediction;
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
-use crate::compare::{Found, cap};
+use crate::compare::{Found, cap, round_limit};
 use crate::topology::Built;
 use clap::ValueEnum;
 
@@ -114,7 +114,7 @@ pub fn json(cli: &Cli, built: &Built, found: &[Found]) -> Value {
         "d": cli.d,
         "cap": cap(cli, built),
         "rho": built.rho(),
-        "round_limit": cli.rounds,
+        "round_limit": round_limit(cli),
         "seed": cli.seed,
         "protocols": rows,
     })

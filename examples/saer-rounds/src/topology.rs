@@ -49,3 +49,30 @@ impl Built {
         self.report.map_or((1, 1), |report| report.rho())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Places are words of rounds that no run reaches: none is what a ball draws, under either of the two seeds.
+    #[test]
+    fn places_share_no_word_with_choices() {
+        const SEED: u64 = 42;
+        let mut choices = BTreeSet::new();
+        for (round, ball) in (1..201).flat_map(|round| (0..500).map(move |ball| (round, ball))) {
+            choices.extend([Seed(SEED).word(round, ball, 0), Seed(!SEED).word(round, ball, 0)]);
+        }
+        let mut words = BTreeSet::new();
+        for seed in [SEED, !SEED] {
+            for (ball, place) in (0..).zip(places(500, seed)) {
+                let at = [u32::MAX, u32::MAX - 1].map(|round| Seed(seed).word(round, ball, 0));
+                assert_eq!(place, ((at[0] >> 44) as u32, (at[1] >> 44) as u32), "the words that places come from");
+                words.extend(at);
+            }
+        }
+        assert_eq!(words.len(), 2_000, "no two coordinates share a word");
+        assert!(words.is_disjoint(&choices));
+    }
+}

@@ -40,6 +40,69 @@ fn every_graph_runs() {
     }
 }
 
+/// An expectation is printed where the mean field speaks: on regular graphs, not on those whose servers' degrees differ.
+#[test]
+fn expectations_are_for_regular_graphs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("rounds.svg").display().to_string();
+    for (graph, expected) in [
+        ("circulant", true),
+        ("permutations", true),
+        ("ring", true),
+        ("plane", false),
+        ("trust", false),
+        ("two-class", false),
+    ] {
+        let out = run(&["--graph", graph, "--n", "2000", "--degree", "64", "--svg", &svg]);
+        assert_eq!(text(&out.stdout).contains("expected"), expected, "{graph}: {}", text(&out.stdout));
+    }
+}
+
+/// The help's first example is what runs, and every round of a short run is marked once.
+#[test]
+fn the_default_is_as_documented() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("rounds.svg").display().to_string();
+    let out = run(&["--svg", &svg]);
+    assert!(text(&out.stdout).starts_with("100000 clients, 100000 servers, 13300000 edges, d = 2, cap = 4\n"));
+    let help = text(&run(&["--help"]).stdout);
+    assert!(help.contains("100,000 clients and servers, a circulant graph of degree 133, two balls a client, cap 4"));
+
+    let short = run(&["--n", "2000", "--cap", "8", "--protocols", "saer", "--svg", &svg]);
+    assert!(short.status.success());
+    let svg = std::fs::read_to_string(svg).expect("a drawing");
+    let panel = svg.split("Servers burned").next().expect("the upper panel");
+    let marks: Vec<&str> = panel.lines().map(str::trim).filter(|line| ["1", "2"].contains(line)).collect();
+    assert!(marks.iter().filter(|mark| **mark == "2").count() <= 1, "{marks:?}");
+}
+
+/// Every graph has a degree of its own accord: blocks take one that divides n.
+#[test]
+fn blocks_choose_a_degree_that_divides() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let svg = folder.path().join("rounds.svg").display().to_string();
+    for (n, degree) in [("1000", 50), ("1009", 1009), ("1", 1), ("0", 0)] {
+        let out = run(&["--graph", "blocks", "--n", n, "--svg", &svg]);
+        let words = format!("client degrees {degree} to {degree},");
+        assert!(text(&out.stdout).contains(&words), "{n}: {}{}", text(&out.stdout), text(&out.stderr));
+    }
+}
+
+/// What was not given is said as what it came to: the limit of rounds in force, given or not.
+#[test]
+fn the_limit_of_rounds_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (svg, json) = (folder.path().join("rounds.svg"), folder.path().join("rounds.json"));
+    let (svg, json) = (svg.display().to_string(), json.display().to_string());
+    for (given, limit) in [(&[][..], 80), (&["--rounds", "3"], 3)] {
+        let out = run(&[&["--n", "1000", "--svg", &svg, "--json", &json], given].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let json: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&json).expect("a file")).expect("JSON");
+        assert_eq!(json["round_limit"], limit);
+    }
+}
+
 /// A collapse is a result, said in words; not an error.
 #[test]
 fn a_collapse_is_a_result() {

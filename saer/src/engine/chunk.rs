@@ -11,9 +11,8 @@ use crate::{Draw, Instance, Topology};
 /// Balls per chunk. Enough that the counting sort has runs of some hundred bytes, few enough to share among threads.
 pub(super) const CHUNK: u32 = 1 << 17;
 
-/// Balls that draw before they are counted: a stored graph is a cache miss per ball, and short loops keep more of them in
-/// flight.
-const GROUP: usize = 64;
+/// Balls that draw their ports before the first of them asks who stands there.
+const GROUP: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Chunk {
@@ -55,38 +54,24 @@ impl Chunk {
         round: u32,
         slots: &mut [u32],
     ) {
-        let graph = instance.graph();
-        let server_of = |client, ball| {
-            let port = draw.below(round, u64::from(ball), graph.degree(client));
-            graph.neighbour(client, port)
-        };
-        let mut counts = vec![0; blocks(graph.servers())];
+        let mut counts = vec![0; blocks(instance.graph().servers())];
+        let mut clients = Clients::from(instance, self.first);
         match &self.alive {
             None => {
-                let mut client = instance.client_of(self.first);
-                let mut end = instance.balls_of(client).end;
-                for (first, group) in (self.first..).step_by(GROUP).zip(slots.chunks_mut(GROUP)) {
-                    let balls = (first..).zip(group.iter_mut());
-                    if instance.is_one_each() {
-                        balls.for_each(|(ball, slot)| *slot = server_of(ball, ball));
-                    } else {
-                        for (ball, slot) in balls {
-                            while ball >= end {
-                                client += 1;
-                                end = instance.balls_of(client).end;
-                            }
-                            *slot = server_of(client, ball);
-                        }
-                    }
-                    group.iter().for_each(|&server| counts[block_of(server)] += 1);
+                for (first, servers) in (self.first..).step_by(GROUP).zip(slots.chunks_mut(GROUP)) {
+                    clients.ask(draw, round, first.., servers);
+                    servers.iter().for_each(|&server| counts[block_of(server)] += 1);
                 }
             }
             Some(alive) => {
-                for &at in alive {
-                    let ball = self.first + at;
-                    let server = server_of(instance.client_of(ball), ball);
-                    slots[at as usize] = server;
-                    counts[block_of(server)] += 1;
+                let mut servers = [0; GROUP];
+                for alive in alive.chunks(GROUP) {
+                    let servers = &mut servers[..alive.len()];
+                    clients.ask(draw, round, alive.iter().map(|&at| self.first + at), servers);
+                    for (&at, &server) in alive.iter().zip(&*servers) {
+                        slots[at as usize] = server;
+                        counts[block_of(server)] += 1;
+                    }
                 }
             }
         }
@@ -135,35 +120,99 @@ impl Chunk {
         (&self.offsets[run], masses)
     }
 
-    /// Pass 3: who was refused stays alive, and has no server.
-    pub(super) fn settle(&mut self, refuses: &[u64], slots: &mut [u32]) {
+    /// Pass 3: who was refused stays alive. No branch per ball, which chance would make the processor guess wrong.
+    pub(super) fn settle(&mut self, refuses: &[u64], slots: &[u32]) {
         self.offsets = Vec::new();
         self.masses = Vec::new();
         match &mut self.alive {
-            Some(alive) => alive.retain(|&at| {
-                let slot = &mut slots[at as usize];
-                let refused = bit(refuses, *slot) == 1;
-                if refused {
-                    *slot = NOWHERE;
+            Some(alive) => {
+                let mut kept = 0;
+                for next in 0..alive.len() {
+                    let at = alive[next];
+                    alive[kept] = at;
+                    kept += bit(refuses, slots[at as usize]) as usize;
                 }
-                refused
-            }),
+                alive.truncate(kept);
+            }
             None => {
                 let mut alive = Vec::new();
-                for (first, group) in (0..).step_by(64).zip(slots.chunks_mut(64)) {
-                    // All bits of a group, then only those that are set: no branch per ball to mispredict.
-                    let mut refused = group.iter().fold(0, |bits, &server| bits >> 1 | bit(refuses, server) << 63);
-                    refused >>= 64 - group.len();
-                    while refused != 0 {
-                        let at = refused.trailing_zeros();
-                        refused &= refused - 1;
-                        group[at as usize] = NOWHERE;
-                        alive.push(first + at);
+                let mut refused = [0; GROUP];
+                for (first, group) in (0..).step_by(GROUP).zip(slots.chunks(GROUP)) {
+                    let mut kept = 0;
+                    for (at, &server) in (first..).zip(group) {
+                        // Never beyond the group: one more is kept for each that was looked at.
+                        refused[kept % GROUP] = at;
+                        kept += bit(refuses, server) as usize;
                     }
+                    alive.extend_from_slice(&refused[..kept]);
                 }
                 alive.shrink_to_fit();
                 self.alive = Some(alive);
             }
         }
     }
+
+    /// After the last round: who is alive has no server.
+    pub(super) fn abandon(&self, slots: &mut [u32]) {
+        match &self.alive {
+            None => slots.fill(NOWHERE),
+            Some(alive) => alive.iter().for_each(|&at| slots[at as usize] = NOWHERE),
+        }
+    }
+}
+
+/// Finds the clients of rising balls.
+struct Clients<'a, T> {
+    instance: &'a Instance<T>,
+    /// Of a group, if a client can have more balls or fewer than one.
+    clients: [u32; GROUP],
+    client: u32,
+    /// The first ball after those of the client.
+    end: u32,
+}
+
+impl<'a, T: Topology> Clients<'a, T> {
+    fn from(instance: &'a Instance<T>, first: u32) -> Self {
+        let client = instance.client_of(first);
+        Self { instance, clients: [0; GROUP], client, end: instance.balls_of(client).end }
+    }
+
+    /// The servers that a group of balls ask, in the order of the balls.
+    fn ask(&mut self, draw: &impl Draw, round: u32, balls: impl Iterator<Item = u32> + Clone, servers: &mut [u32]) {
+        let graph = self.instance.graph();
+        if self.instance.is_one_each() {
+            return ask(graph, draw, round, balls.map(|ball| (ball, ball)), servers);
+        }
+        for (ball, client) in balls.clone().zip(&mut self.clients[..servers.len()]) {
+            if ball >= self.end {
+                // The next client, as a rule.
+                let next = self.instance.balls_of(self.client + 1).contains(&ball);
+                self.client = if next { self.client + 1 } else { self.instance.client_of(ball) };
+                self.end = self.instance.balls_of(self.client).end;
+            }
+            *client = self.client;
+        }
+        ask(graph, draw, round, self.clients.iter().copied().zip(balls), servers);
+    }
+}
+
+/// First all ports, then all servers: a stored graph is a cache miss per ball, and the fewer instructions a loop has
+/// beside it, the more misses are in flight. The numbers are written where nothing else can point to, or the graph's own
+/// fields would be read again after each. A computed graph loses nothing.
+fn ask<T: Topology>(
+    graph: &T,
+    draw: &impl Draw,
+    round: u32,
+    balls: impl Iterator<Item = (u32, u32)> + Clone,
+    servers: &mut [u32],
+) {
+    let mut asked = [0; GROUP];
+    let asked = &mut asked[..servers.len()];
+    for ((client, ball), port) in balls.clone().zip(&mut *asked) {
+        *port = draw.below(round, u64::from(ball), graph.degree(client));
+    }
+    for ((client, _), server) in balls.zip(&mut *asked) {
+        *server = graph.neighbour(client, *server);
+    }
+    servers.copy_from_slice(asked);
 }

@@ -7,7 +7,7 @@ use super::block::{BLOCK, Block, Scratch, WORDS, blocks};
 use super::chunk::{CHUNK, Chunk};
 use super::observe::Observer;
 use super::width::{Counter, bit};
-use super::{NOWHERE, Options, Outcome, default_round_limit, fit};
+use super::{Options, Outcome, default_round_limit, fit};
 use crate::graph::neighbours;
 use crate::stats::Stats;
 use crate::{AdmissionRule, Draw, Instance, Standing, Topology, Verdict};
@@ -106,8 +106,8 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
             Ok(()) => self.rounds(threads),
         };
         self.stats.left = self.alive();
-        if self.stats.alive.is_empty() {
-            self.slots.fill(NOWHERE);
+        for (chunk, slots) in self.chunks.iter().zip(self.slots.chunks_mut(CHUNK as usize)) {
+            chunk.abandon(slots);
         }
         Outcome { verdict, assignment: self.slots, loads: C::loads(self.loads), stats: self.stats }
     }
@@ -166,7 +166,7 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
         }
 
         let refuses = &self.refuses;
-        let parts = self.chunks.iter_mut().zip(self.slots.chunks_mut(CHUNK as usize)).collect();
+        let parts = self.chunks.iter_mut().zip(self.slots.chunks(CHUNK as usize)).collect();
         threads.each(parts, || (), |(), (chunk, slots)| chunk.settle(refuses, slots));
     }
 

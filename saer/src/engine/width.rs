@@ -9,6 +9,8 @@ pub(super) trait Counter: Copy + Default + Ord + Send + Sync {
     /// A cap, which is below the largest value.
     fn cap(cap: u32) -> Self;
     fn plus(self, weight: u32) -> Self;
+    /// The same with a weight that was counted.
+    fn and(self, other: Self) -> Self;
     fn get(self) -> u32;
     fn loads(counters: Vec<Self>) -> Loads;
 }
@@ -22,6 +24,11 @@ impl Counter for u8 {
     #[inline]
     fn plus(self, weight: u32) -> Self {
         self.saturating_add(weight as Self)
+    }
+
+    #[inline]
+    fn and(self, other: Self) -> Self {
+        self.saturating_add(other)
     }
 
     #[inline]
@@ -46,6 +53,11 @@ impl Counter for u32 {
     }
 
     #[inline]
+    fn and(self, other: Self) -> Self {
+        self.saturating_add(other)
+    }
+
+    #[inline]
     fn get(self) -> u32 {
         self
     }
@@ -59,4 +71,50 @@ impl Counter for u32 {
 #[inline]
 pub(super) fn bit(bits: &[u64], index: u32) -> u64 {
     bits.get(index as usize >> 6).map_or(1, |word| word >> (index & 63)) & 1
+}
+
+/// Bit i is whether flag i is 1 and not 0.
+#[inline]
+pub(super) fn pack(flags: &[u8; 64]) -> u64 {
+    // Flag i stands at bit 8i, and the product has a copy of it at bit 56 + i; no two copies share a bit, so nothing carries.
+    let eight = |flags: &[u8]| flags.iter().rev().fold(0, |word, &flag| word << 8 | u64::from(flag));
+    let packed = |flags| u64::wrapping_mul(eight(flags), 0x0102_0408_1020_4080) >> 56;
+    flags.chunks(8).rev().fold(0, |word, flags| word << 8 | packed(flags))
+}
+
+/// Flag i is 1 if bit i is set, else 0.
+#[inline]
+pub(super) fn spread(word: u64) -> [u8; 64] {
+    let mut flags = [0; 64];
+    for (flags, byte) in flags.chunks_mut(8).zip(word.to_le_bytes()) {
+        flags.copy_from_slice(&SPREAD[usize::from(byte)]);
+    }
+    flags
+}
+
+const SPREAD: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        let (byte, bit) = (at / 8, at % 8);
+        table[byte][bit] = ((byte >> bit) & 1) as u8;
+        at += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packing undoes spreading, bit by bit and for mixed words.
+    #[test]
+    fn flags_and_bits_are_the_same() {
+        let mixed = (0..64).map(crate::draw::mix);
+        for word in (0..64).map(|at| 1 << at).chain(mixed).chain([0, u64::MAX]) {
+            let flags = spread(word);
+            assert!((0..64).all(|at| u64::from(flags[at]) == word >> at & 1), "{word:x}");
+            assert_eq!(pack(&flags), word);
+        }
+    }
 }

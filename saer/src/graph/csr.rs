@@ -21,11 +21,14 @@ impl Csr {
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`], [`GraphError::Isolated`].
     pub fn from_edges(clients: u32, servers: u32, edges: &[(u32, u32)]) -> Result<Self, GraphError> {
+        let outside = |&(client, server): &(u32, u32)| client >= clients || server >= servers;
+        if let Some(edge) = edges.iter().position(outside) {
+            let (client, server) = edges[edge];
+            return Err(GraphError::EdgeOutOfRange { edge, client, server, clients, servers });
+        }
+        refuse_fewer_edges(clients, edges)?;
         let mut starts = vec![0u64; clients as usize + 1];
-        for (edge, &(client, server)) in edges.iter().enumerate() {
-            if client >= clients || server >= servers {
-                return Err(GraphError::EdgeOutOfRange { edge, client, server, clients, servers });
-            }
+        for &(client, _) in edges {
             starts[client as usize + 1] += 1;
         }
         refuse_isolated(&starts)?;
@@ -133,6 +136,19 @@ pub(super) fn reserve(edges: u64) -> Result<Vec<u32>, GraphError> {
     let mut targets = Vec::new();
     let fits = usize::try_from(edges).is_ok_and(|edges| targets.try_reserve_exact(edges).is_ok());
     if fits { Ok(targets) } else { Err(GraphError::TooManyEdges { edges }) }
+}
+
+/// Fewer edges than clients leave clients without: found by the edges alone, so that a number costs no memory.
+fn refuse_fewer_edges(clients: u32, edges: &[(u32, u32)]) -> Result<(), GraphError> {
+    if edges.len() as u64 >= u64::from(clients) {
+        return Ok(());
+    }
+    let mut named: Vec<u32> = edges.iter().map(|&(client, _)| client).collect();
+    named.sort_unstable();
+    named.dedup();
+    let first = (0..).zip(&named).find(|(client, named)| client != *named);
+    let client = first.map_or(named.len() as u32, |(client, _)| client);
+    Err(GraphError::Isolated { client, isolated: clients - named.len() as u32, clients })
 }
 
 /// `degrees[v + 1]` is the degree of client v.

@@ -59,7 +59,8 @@ impl Topology for Ring {
 /// Each client with its k nearest servers in the plane, nearest first, ties by server id.
 ///
 /// Points are integer coordinates; distances are squared and exact. Servers are sorted into square cells of about two
-/// servers each, and rings of cells are searched outwards: O(k) per client for points spread evenly, O(|S|) at worst.
+/// servers each, and rings of cells are searched outwards: O(k log k) per client for points spread evenly; at worst a sort
+/// of all servers for each ring that adds some.
 ///
 /// # Errors
 /// [`GraphError::Degree`], [`GraphError::TooManyNodes`], [`GraphError::TooManyEdges`].
@@ -123,8 +124,11 @@ impl<'a> Cells<'a> {
         found.clear();
         let (column, row) = (self.column(from.0), self.column(from.1));
         for ring in 0..self.side {
+            let before = found.len();
             self.ring(column, row, ring, |id| found.push((squared_distance(from, self.servers[id as usize]), id)));
-            found.sort_unstable();
+            if found.len() >= k && found.len() > before {
+                found.sort_unstable();
+            }
             // What lies in rings further out is at least this far away, also from a point outside of the cells' square.
             let safe = u128::from(ring * self.size) * u128::from(ring * self.size);
             if found.len() >= k && found[k - 1].0 < safe {

@@ -81,16 +81,19 @@ pub fn skewed(n: u32, degree: u32, few: u32, seed: u64) -> Result<Csr, GraphErro
     if n <= few {
         return Err(GraphError::Degree { degree: few, servers: n });
     }
+    let rich = n.isqrt().max(degree);
+    let (few_clients, others) = (u64::from(few), u64::from(n - few));
+    // Before the lists of degrees are stored: how many edges they would make.
+    let edges = few_clients * u64::from(rich) + others * u64::from(degree);
+    drop(reserve(edges)?);
+    let missing = edges - few_clients - others * u64::from(degree);
+    let more = u32::try_from(missing / others).ok().and_then(|more| more.checked_add(1)?.checked_add(degree));
+    let Some(most) = more else { return Err(GraphError::TooManyEdges { edges }) };
     let mut clients = vec![degree; n as usize];
-    clients[..few as usize].fill(n.isqrt().max(degree));
-    let mut servers = vec![degree; n as usize];
+    clients[..few as usize].fill(rich);
+    let mut servers = vec![most - 1; n as usize];
     servers[..few as usize].fill(1);
-    let sum = |degrees: &[u32]| degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>();
-    let missing = sum(&clients) - sum(&servers);
-    let others = u64::from(n - few);
-    for (at, server) in (0..).zip(&mut servers[few as usize..]) {
-        *server += (missing / others) as u32 + u32::from(at < missing % others);
-    }
+    servers[few as usize..][..(missing % others) as usize].fill(most);
     configuration(&clients, &servers, seed)
 }
 

@@ -128,6 +128,35 @@ fn empty_graphs_are_graphs() {
     assert_eq!(GraphReport::of(&Permutations::new(1, 1, 9).unwrap()).client_degrees, (1, 1));
 }
 
+/// Every constructor at no node and at one: a graph or an error, and a graph is one that a run ends on.
+#[test]
+fn the_smallest_graphs() {
+    use crate::{Caps, Demand, Instance, Options, Saer, Seed, Verdict, run};
+    fn done<T: Topology>(graph: Result<T, GraphError>, name: &str) {
+        let graph = graph.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(GraphReport::of(&graph).clients, graph.clients(), "{name}");
+        let instance = Instance::new(graph, Demand::uniform(1), Caps::Uniform(1)).unwrap();
+        assert_eq!(run(&instance, &Saer, &Seed(1), Options::default()).verdict, Verdict::Done, "{name}");
+        assert_eq!(instance.check_matching(), Ok(()), "{name}");
+    }
+    for n in [0, 1] {
+        let (degrees, points) = (vec![1; n as usize], vec![(3, 4); n as usize]);
+        done(Complete::new(n, n), "complete");
+        done(Blocks::new(n, 1), "blocks");
+        done(Circulant::consecutive(n, 1), "consecutive");
+        done(Circulant::spread(n, 1, 9), "spread");
+        done(Permutations::new(n, 1, 9), "permutations");
+        done(Ring::new(n, n, 1), "ring");
+        done(nearest_2d(&points, &points, 1), "plane");
+        done(trust_subset(n, n, 1, 9), "trust");
+        done(configuration(&degrees, &degrees, 9), "configuration");
+        done(two_class(n, 1, (1, 1), 9), "two classes");
+        done(Csr::from_rows(n, &vec![[0]; n as usize]), "rows");
+    }
+    done(skewed(1, 1, 0, 9), "skewed");
+    assert_eq!(skewed(0, 1, 0, 9).unwrap_err(), GraphError::Degree { degree: 0, servers: 0 });
+}
+
 /// Edge counts leave 32 bits: computed graphs have them, storing them is a precise error before any allocation.
 #[test]
 fn edges_beyond_u32() {
@@ -135,6 +164,34 @@ fn edges_beyond_u32() {
     let edges = u64::from(u32::MAX) * u64::from(u32::MAX);
     assert_eq!(complete.edges(), edges);
     assert_eq!(Csr::from_topology(&complete).unwrap_err(), GraphError::TooManyEdges { edges });
+}
+
+/// The same where the sampled models count first: nothing is stored for degrees that no memory holds, and no degree wraps.
+#[test]
+fn sampled_edges_beyond_memory() {
+    let (most, root) = (u64::from(u32::MAX), 65_535);
+    let error = |edges| GraphError::TooManyEdges { edges };
+    assert_eq!(skewed(u32::MAX, u32::MAX, 3, 1).unwrap_err(), error(most * most));
+    assert_eq!(skewed(u32::MAX, 9, 3, 1).unwrap_err(), error(9 * (most - 3) + 3 * root));
+    assert_eq!(trust_subset(u32::MAX, u32::MAX, 1 << 30, 1).unwrap_err(), error(most << 30));
+    assert_eq!(two_class(u32::MAX, 1 << 30, (3, 2), 1).unwrap_err(), error(most << 30));
+}
+
+/// A single client that is not rich takes the ports of all that are, and degrees stay exact.
+#[test]
+fn nearly_everybody_is_rich() {
+    let report = GraphReport::of(&skewed(400, 3, 399, 5).unwrap());
+    assert_eq!((report.client_degrees, report.server_degrees), ((3, 20), (1, 399 * 19 + 3)));
+    assert_eq!(skewed(5, 2, 5, 1).unwrap_err(), GraphError::Degree { degree: 5, servers: 5 });
+}
+
+/// Clients that no edge names cost no memory: the first and their number are found by the edges.
+#[test]
+fn a_number_of_clients_is_not_believed() {
+    let error = |client, isolated| Err(GraphError::Isolated { client, isolated, clients: u32::MAX });
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[]), error(0, u32::MAX));
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[(1, 0), (0, 0), (1, 0), (3, 0)]), error(2, u32::MAX - 3));
+    assert_eq!(Csr::from_edges(u32::MAX, 1, &[(1, 0), (0, 0)]), error(2, u32::MAX - 2));
 }
 
 /// Two classes whose degrees leave 32 bits are the same error, whatever ρ.
