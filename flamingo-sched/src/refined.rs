@@ -25,8 +25,10 @@ use crate::ownership::Ownership;
 use crate::place::{Choice, Moves, place_all};
 use crate::prefix_fusion::prefix_capacities;
 use crate::ratio::capacity;
+use crate::snapshot::Reader;
 use crate::{
-    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, Snapshot,
+    SnapshotError, TxnBatch,
 };
 
 /// What places a batch before it is refined.
@@ -144,6 +146,17 @@ impl ExecScheduler for Refined {
 }
 
 impl OrderPreserving for Refined {}
+
+impl Snapshot for Refined {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.ownership.decode(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 impl Placement {
     /// The inner scheduler's choices; `owners` moves along.

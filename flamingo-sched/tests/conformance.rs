@@ -8,12 +8,12 @@ use std::cell::{Cell, RefCell};
 
 use flamingo_sched::workload::SplitMix64;
 use flamingo_sched::{
-    BatchStats, Config, ConfigError, HashPartition, Path, Plan, Producer, RangePartition, Ratio, ScheduleError,
-    TxnBatch, capacity,
+    BatchStats, Config, ConfigError, EarliestFinish, ExecScheduler, HashPartition, Path, Plan, Producer,
+    RangePartition, Ratio, ScheduleError, Snapshot, SnapshotError, Timing, TxnBatch, capacity,
 };
 use proptest::prelude::*;
 use support::node::{Node, execute_serially, initial_state};
-use support::{Base, CANDIDATES, Candidate, KEYS, Shape, as_planned, check, fill, histories, shapes};
+use support::{Base, CANDIDATES, Candidate, KEYS, Shape, as_planned, check, fill, histories, shapes, snapshot};
 
 /// How often each path was taken; a suite that misses one has tested nothing of it.
 #[derive(Default)]
@@ -46,7 +46,7 @@ fn replay_is_serial_execution() {
             for transactions in &history {
                 fill(&mut batch, transactions);
                 let ordered = node.run(&batch);
-                prop_assert!(node.plan.order().is_none() || !candidate.keeps_order);
+                prop_assert!(node.plan.order().is_none() || !candidate.keeps_order());
                 execute_serially(&mut state, &ordered);
                 prop_assert_eq!(node.state(), state.clone());
                 prop_assert!(!candidate.fuses || node.plan.returned_writes() == 0);
@@ -213,7 +213,7 @@ fn the_order_of_keys_does_not_matter() {
 #[test]
 fn nodes_of_different_shapes_agree() {
     let nodes = [(3, Base::Range), (2, Base::Hash), (3, Base::Modulo), (4, Base::Host), (256, Base::Hash)];
-    for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order) {
+    for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order()) {
         check(32, &histories(), |history| {
             let mut batch = TxnBatch::new();
             let mut states = nodes.map(|(workers, partition)| {
@@ -229,6 +229,114 @@ fn nodes_of_different_shapes_agree() {
             prop_assert!(states[1..].iter().all(|state| *state == first));
             Ok(())
         });
+    }
+}
+
+/// §5, open point 9: who resumes after any batch makes the plans of who never stopped, and leaves the same bytes; and so does
+/// who has resumed before. Equal histories give equal bytes.
+#[test]
+fn who_resumes_never_stopped() {
+    for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order()) {
+        check(128, &(shapes(), histories(), 1u64..4), |(shape, history, heaviest)| {
+            let new = || candidate.resumed(shape.config(), None).unwrap();
+            let (mut steady, mut twin, mut resumed) = (new(), new(), vec![]);
+            let (mut batch, mut plan, mut other) = (TxnBatch::new(), Plan::new(), Plan::new());
+            for transactions in &history {
+                weigh(&mut batch, transactions, heaviest);
+                resumed.push(candidate.resumed(shape.config(), Some(&snapshot(&*steady))).unwrap());
+                let stats = steady.schedule(&batch, &mut plan).unwrap();
+                let _ = twin.schedule(&batch, &mut other).unwrap();
+                let bytes = snapshot(&*steady);
+                prop_assert_eq!(&bytes, &snapshot(&*twin));
+                for one in &mut resumed {
+                    prop_assert_eq!(stats, one.schedule(&batch, &mut other).unwrap());
+                    prop_assert_eq!(&plan, &other);
+                    prop_assert_eq!((&bytes, steady.batches()), (&snapshot(&**one), one.batches()));
+                    prop_assert!((0..KEYS).all(|key| one.owner(key) == steady.owner(key)));
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// No bytes make a reader panic, and it accepts one form only: what it accepts, it writes again, and schedules from there.
+#[test]
+fn any_bytes_are_resumed_or_refused() {
+    let config = || Config::new(3, HashPartition::new(3).unwrap()).key_limit(300);
+    let mut random = SplitMix64::new(5);
+    for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order()) {
+        let mut scheduler = candidate.resumed(config(), None).unwrap();
+        let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+        for key in 0..12 {
+            batch.push(&[key], &[key * 7 % 40, 1]);
+        }
+        let _ = scheduler.schedule(&batch, &mut plan).unwrap();
+        let good = snapshot(&*scheduler);
+        let (mut accepted, mut refused) = (0, 0);
+        for _ in 0..4000 {
+            let mut tried = good.clone();
+            for _ in 0..=random.below(2) {
+                let at = random.below(tried.len() as u32) as usize;
+                tried[at] = if random.percent(70) { random.below(8) } else { random.below(256) } as u8;
+            }
+            tried.truncate(if random.percent(5) { random.below(tried.len() as u32) as usize } else { tried.len() });
+            match candidate.resumed(config(), Some(&tried)) {
+                Ok(mut resumed) => {
+                    assert_eq!(snapshot(&*resumed), tried, "{}", candidate.name);
+                    let stats = resumed.schedule(&batch, &mut plan).unwrap();
+                    assert!(candidate.slack.is_none() || stats.max_load <= stats.cap);
+                    accepted += 1;
+                }
+                Err(_) => refused += 1,
+            }
+        }
+        println!("{}: {accepted} accepted, {refused} refused", candidate.name);
+        assert!(accepted > 0 && refused > 0, "{}", candidate.name);
+    }
+}
+
+/// Only a scheduler before its first batch resumes: the state of another is not overwritten.
+#[test]
+fn a_scheduler_in_use_does_not_resume() {
+    let config = || Config::new(3, HashPartition::new(3).unwrap());
+    let mut batch = TxnBatch::new();
+    batch.push(&[], &[1, 2]);
+    let mut used = EarliestFinish::new(config(), Timing::default()).unwrap();
+    let _ = used.schedule(&batch, &mut Plan::new()).unwrap();
+    let bytes = snapshot(&used);
+    assert_eq!(used.resume(&bytes).unwrap_err(), SnapshotError::InUse { batches: 1 });
+}
+
+/// Open point 4: with weights, a worker is admitted while its load is below the capacity, whoever it is.
+#[test]
+fn weights_are_admitted_below_the_capacity() {
+    for candidate in CANDIDATES.iter().filter(|candidate| candidate.slack.is_some()) {
+        check(64, &(shapes(), histories(), 2u64..9), |(shape, history, heaviest)| {
+            let mut scheduler = candidate.build(shape);
+            let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+            for transactions in &history {
+                weigh(&mut batch, transactions, heaviest);
+                let stats = scheduler.schedule(&batch, &mut plan).unwrap();
+                let slack = candidate.slack.unwrap_or(0);
+                prop_assert_eq!(stats.cap, capacity(batch.total_weight(), shape.workers, shape.eps) + slack);
+                let mut loads = vec![0; usize::from(shape.workers)];
+                for txn in 0..batch.len() {
+                    let load = &mut loads[usize::from(plan.master(txn))];
+                    prop_assert!(*load < stats.cap, "{} of {} before {}", load, stats.cap, txn);
+                    *load += batch.weight(txn);
+                }
+                prop_assert_eq!(plan.loads(), loads);
+            }
+            Ok(())
+        });
+    }
+}
+
+fn weigh(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)], heaviest: u64) {
+    batch.clear();
+    for (txn, (reads, writes)) in (0u64..).zip(transactions) {
+        batch.push_weighted(reads, writes, 1 + txn * txn % heaviest).unwrap();
     }
 }
 
@@ -248,7 +356,7 @@ fn edges_are_defined() {
                 assert_eq!((stats.transactions(), plan.len()), (len, len as usize));
                 assert_eq!(plan.loads().len(), usize::from(workers));
                 let cap = capacity(u64::from(len), workers, eps) + candidate.slack.unwrap_or(0);
-                assert!(plan.cap() == cap || !candidate.keeps_order);
+                assert!(plan.cap() == cap || !candidate.keeps_order());
                 let batch = as_planned(&batch, &plan);
                 let executed: usize = (0..plan.len()).map(|txn| executions(&plan, txn).count()).sum();
                 assert_eq!(plan.loads().iter().sum::<u64>(), executed as u64);
@@ -278,7 +386,7 @@ fn wide_transactions_are_placed() {
     assert_eq!(batch.keys(1).len(), 1_000_000);
     for candidate in CANDIDATES {
         // Where all participants execute, 256 of them would fetch 255 million values.
-        for workers in if candidate.one_master { [1, 8, 256] } else { [1, 2, 3] } {
+        for workers in if candidate.one_master { [8, 256] } else { [1, 3] } {
             let mut scheduler =
                 candidate.try_build(Config::new(workers, HashPartition::new(workers).unwrap())).unwrap();
             let mut plan = Plan::new();
