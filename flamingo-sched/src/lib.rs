@@ -31,6 +31,7 @@ mod static_home;
 mod static_txhash;
 #[cfg(feature = "test-util")]
 pub mod workload;
+mod zeroed;
 
 pub use batch::{BatchError, Producer, TxnBatch};
 pub use calvin::Calvin;

@@ -23,7 +23,8 @@
 //! Two forms with equal results: eight lanes for m ≤ 8, a general form for m ≤ 256 and for models of time or weights whose
 //! sums are large.
 //!
-//! **Cost.** O(Σ|K| + b · m). Memory: nine bytes and a bit per key id up to the largest met.
+//! **Cost.** O(Σ|K| + b · m). Memory: nine bytes and a bit per key id up to the largest met, and as much again in room to
+//! grow; eight of them are written for keys that somebody may have to wait for.
 
 use crate::ownership::Ownership;
 use crate::place::{Moves, place_by};

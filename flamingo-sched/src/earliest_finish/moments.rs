@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Remap, TxnBatch};
+use crate::{Remap, TxnBatch, zeroed};
 
 const WORD: usize = u64::BITS as usize;
 
@@ -99,10 +99,8 @@ impl Moments {
     }
 
     fn cover(&mut self, ids: usize) {
-        if ids > self.ready.len() {
-            self.ready.resize(ids, 0);
-            self.marks.resize(ids.div_ceil(WORD), 0);
-        }
+        zeroed::cover(&mut self.ready, ids);
+        zeroed::cover(&mut self.marks, ids.div_ceil(WORD));
     }
 
     fn mark(&mut self, key: u32, ready: u64) {
@@ -139,7 +137,7 @@ impl Moments {
 impl Moments {
     /// Marks every key met, those without a mark as ready at zero: a zero, too, may be moved forward.
     pub(super) fn mark_all(&mut self) {
-        for key in 0..self.ready.len() as u32 {
+        for key in 0..self.ready.len().min(self.marks.len() * WORD) as u32 {
             self.mark(key, 0);
         }
     }
