@@ -29,6 +29,7 @@ mod scheduler;
 mod snapshot;
 mod static_home;
 mod static_txhash;
+mod trial;
 #[cfg(feature = "test-util")]
 pub mod workload;
 mod zeroed;
