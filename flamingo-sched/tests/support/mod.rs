@@ -224,6 +224,14 @@ pub fn fill(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)]) {
     }
 }
 
+/// The same with weights up to `heaviest`; 1 leaves them out.
+pub fn weigh(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)], heaviest: u64) {
+    batch.clear();
+    for (txn, (reads, writes)) in (0u64..).zip(transactions) {
+        batch.push_weighted(reads, writes, 1 + txn * txn % heaviest).unwrap();
+    }
+}
+
 pub fn snapshot(scheduler: &(impl Snapshot + ?Sized)) -> Vec<u8> {
     let mut bytes = Vec::new();
     scheduler.snapshot(&mut bytes);
