@@ -1,45 +1,46 @@
 //! Time per batch of 1000 transactions, m = 8 unless the name says otherwise, overlap 0.5, range partition.
+//!
+//! `<scheduler>/<what>/<width>`: *placement* is a plan without rows, *plan* the full one. The naive search of prescient
+//! routing is left to the report: its time grows with the square of a batch.
 
 #![allow(missing_docs, reason = "criterion's macros")]
 #![allow(clippy::unwrap_used, reason = "a benchmark")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use flamingo_sched::catalogue::Kind;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ExecScheduler, Fusion, Plan, RangePartition, StaticHome, Table, TxnBatch};
+use flamingo_sched::{
+    Config, EarliestFinish, ExecScheduler, Fusion, Plan, RangePartition, Snapshot, Table, Timing, TxnBatch,
+};
 
 const BATCHES: usize = 32;
 const TRANSACTIONS: usize = 1000;
 
-fn batches(width: Width) -> Vec<TxnBatch> {
-    let mut workload = KeySets::new(1, width, 50);
+fn batches(mut workload: KeySets) -> Vec<TxnBatch> {
     let mut batches = vec![TxnBatch::new(); BATCHES];
-    for batch in &mut batches {
-        workload.fill(batch, TRANSACTIONS);
-    }
+    batches.iter_mut().for_each(|batch| workload.fill(batch, TRANSACTIONS));
     batches
 }
 
-fn config(workers: u16) -> Config {
-    Config::new(workers, RangePartition::new(workers, KeySets::ACCOUNTS).unwrap())
+fn bench(c: &mut Criterion, name: &str, scheduler: &mut dyn ExecScheduler, mut plan: Plan, batches: &[TxnBatch]) {
+    let mut next = batches.iter().cycle();
+    c.bench_function(name, |b| {
+        b.iter(|| scheduler.schedule(next.next().unwrap(), &mut plan).unwrap());
+    });
 }
 
+/// Every scheduler, and the general forms of those that have lanes too.
 fn bench_schedule(c: &mut Criterion) {
     for width in Width::ALL {
-        let batches = batches(width);
-        let schedulers: [(&str, Box<dyn ExecScheduler>, Plan); 7] = [
-            ("fusion/placement", Box::new(Fusion::new(config(8)).unwrap()), Plan::without_rows()),
-            ("fusion/plan", Box::new(Fusion::new(config(8)).unwrap()), Plan::new()),
-            ("fusion/placement/m9", Box::new(Fusion::new(config(9)).unwrap()), Plan::without_rows()),
-            ("fusion/plan/m9", Box::new(Fusion::new(config(9)).unwrap()), Plan::new()),
-            ("fusion/placement/m256", Box::new(Fusion::new(config(256)).unwrap()), Plan::without_rows()),
-            ("fusion/plan/m256", Box::new(Fusion::new(config(256)).unwrap()), Plan::new()),
-            ("static-home/plan", Box::new(StaticHome::new(config(8)).unwrap()), Plan::new()),
-        ];
-        for (name, mut scheduler, mut plan) in schedulers {
-            let mut next = batches.iter().cycle();
-            c.bench_function(&format!("{name}/{}", width.name()), |b| {
-                b.iter(|| scheduler.schedule(next.next().unwrap(), &mut plan).unwrap());
-            });
+        let batches = batches(KeySets::new(1, width, 50));
+        let everyone = Kind::ALL.into_iter().filter(|&kind| kind != Kind::PrescientNaive).map(|kind| (kind, 8));
+        let general = [9, 256].into_iter().flat_map(|m| [(Kind::Fusion, m), (Kind::EarliestFinish, m)]);
+        for (kind, m) in everyone.chain(general) {
+            for (what, plan) in [("placement", Plan::without_rows()), ("plan", Plan::new())] {
+                let m_in_name = if m == 8 { String::new() } else { format!("/m{m}") };
+                let name = format!("{}/{what}{m_in_name}/{}", kind.name(), width.name());
+                bench(c, &name, &mut *kind.build(KeySets::config(m).unwrap()).unwrap(), plan, &batches);
+            }
         }
     }
 }
@@ -47,25 +48,36 @@ fn bench_schedule(c: &mut Criterion) {
 /// Ids scattered over 32 bits: the sparse table, and the same with a bound.
 fn bench_sparse(c: &mut Criterion) {
     for width in Width::ALL {
-        let mut workload = KeySets::new(1, width, 50).scattered();
-        let mut batches = vec![TxnBatch::new(); BATCHES];
-        batches.iter_mut().for_each(|batch| workload.fill(batch, TRANSACTIONS));
-        for (name, table) in
+        let batches = batches(KeySets::new(1, width, 50).scattered());
+        for (what, table) in
             [("sparse", Table::Sparse { seed: 1 }), ("bounded", Table::Bounded { seed: 1, keys: 10_000 })]
         {
             let config = Config::new(8, RangePartition::new(8, u32::MAX).unwrap()).table(table);
-            let (mut scheduler, mut plan) = (Fusion::new(config).unwrap(), Plan::without_rows());
-            let mut next = batches.iter().cycle();
-            c.bench_function(&format!("fusion/{name}/{}", width.name()), |b| {
-                b.iter(|| scheduler.schedule(next.next().unwrap(), &mut plan).unwrap());
-            });
+            let name = format!("fusion/{what}/{}", width.name());
+            bench(c, &name, &mut Fusion::new(config).unwrap(), Plan::without_rows(), &batches);
         }
     }
 }
 
+/// Writing a state of 1 M keys, and taking it up.
+fn bench_snapshot(c: &mut Criterion) {
+    let new = || EarliestFinish::new(KeySets::config(8).unwrap(), Timing::default()).unwrap();
+    let (mut scheduler, mut bytes) = (new(), Vec::new());
+    for batch in batches(KeySets::new(1, Width::Heavy, 50)) {
+        let _ = scheduler.schedule(&batch, &mut Plan::without_rows()).unwrap();
+    }
+    c.bench_function("earliest-finish/snapshot", |b| {
+        b.iter(|| {
+            bytes.clear();
+            scheduler.snapshot(&mut bytes);
+        });
+    });
+    c.bench_function("earliest-finish/resume", |b| b.iter(|| new().resume(&bytes).unwrap()));
+}
+
 fn bench_ingest(c: &mut Criterion) {
     for width in Width::ALL {
-        let source = batches(width).swap_remove(0);
+        let source = batches(KeySets::new(1, width, 50)).swap_remove(0);
         let mut batch = TxnBatch::new();
         c.bench_function(&format!("ingest/{}", width.name()), |b| {
             b.iter(|| {
@@ -78,5 +90,5 @@ fn bench_ingest(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, bench_schedule, bench_sparse, bench_ingest);
+criterion_group!(benches, bench_schedule, bench_sparse, bench_snapshot, bench_ingest);
 criterion_main!(benches);

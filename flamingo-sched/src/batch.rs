@@ -241,6 +241,21 @@ impl TxnBatch {
         }
     }
 
+    /// The keys that change owner with transaction `txn` though it does not write them.
+    #[inline]
+    pub(crate) fn moved_unwritten(&self, txn: usize, remap: Remap) -> &[u32] {
+        match remap {
+            Remap::Writes => &[],
+            Remap::All => self.read_only(txn),
+        }
+    }
+
+    /// For each key of transaction `txn`, the raw version: what [`rows`](Self::rows) yields.
+    #[inline]
+    pub(crate) fn versions(&self, txn: usize) -> &[u32] {
+        &self.producers[self.span(txn)]
+    }
+
     /// The positions of all keys that change owner, in committed order.
     pub(crate) fn moved_positions(&self, remap: Remap) -> impl Iterator<Item = usize> {
         (0..self.len()).flat_map(move |txn| self.moved(txn, remap))

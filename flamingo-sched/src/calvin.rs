@@ -15,26 +15,22 @@
 //!
 //! **Cost.** O(Σ|K| + b · m + rows · log rows): for a table of comparisons, not for a hot path.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::ownership::Ownership;
-use crate::place::{Moves, place_all};
-use crate::ratio::capacity;
-use crate::static_home::majority;
-use crate::{BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, ScheduleError, TxnBatch};
+use crate::majority::Majority;
+use crate::place::Moves;
+use crate::snapshot::Reader;
+use crate::{
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, ScheduleError, Snapshot, SnapshotError,
+    TxnBatch,
+};
 
 /// Every participant executes. See the module's head.
 ///
 /// The plans have [`co_masters`](Plan::co_masters); [`BatchStats::remote_reads`] counts what all executions fetch, the paths
 /// are those of the masters.
 #[derive(Debug)]
-pub struct Calvin {
-    ownership: Ownership,
-    eps: Ratio,
-    /// All zero between transactions.
-    votes: Vec<u32>,
-}
+pub struct Calvin(Majority);
 
 impl Calvin {
     /// A scheduler before its first batch. `eps` only sets the capacity that the plan reports; `remap` has no meaning
@@ -43,9 +39,7 @@ impl Calvin {
     /// # Errors
     /// [`ConfigError`] says which value is impossible.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        config.check()?;
-        let votes = vec![0; usize::from(config.workers)];
-        Ok(Self { eps: config.eps, ownership: Ownership::new(config), votes })
+        Majority::new(config).map(Self)
     }
 }
 
@@ -55,32 +49,34 @@ impl ExecScheduler for Calvin {
     }
 
     fn workers(&self) -> u16 {
-        self.ownership.workers()
+        self.0.ownership.workers()
     }
 
     fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
-        let workers = self.workers();
-        let cap = capacity(batch.total_weight(), workers, self.eps);
-        let votes = &mut self.votes;
-        let homes = self.ownership.admit(batch)?;
-        let mut stats = place_all(batch, homes, (workers, cap, Moves::Shared), plan, |txn, keys, homes| {
-            majority(txn, keys, homes, votes)
-        });
-        stats.remote_reads += plan.share(batch, homes, votes);
-        stats.max_load = plan.loads().iter().copied().max().unwrap_or(0);
-        Ok(stats)
+        self.0.schedule(batch, Moves::Shared, plan)
     }
 
     fn owner(&self, key: u32) -> u16 {
-        self.ownership.owner(key)
+        self.0.ownership.owner(key)
     }
 
     fn batches(&self) -> u64 {
-        self.ownership.batches()
+        self.0.ownership.batches()
     }
 }
 
 impl OrderPreserving for Calvin {}
+
+impl Snapshot for Calvin {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.0.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.0.ownership.decode_at_home(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 #[cfg(test)]
 mod tests {

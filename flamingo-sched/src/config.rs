@@ -54,7 +54,7 @@ pub enum Table {
     #[default]
     Dense,
     /// Only the keys that are away from home, those of the batch at hand, and some that have come home and are not swept out
-    /// yet: 12 to 24 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
+    /// yet: 8 to 20 bytes each. One look-up per key of a batch. Memory grows only when there are more such keys than ever.
     Sparse {
         /// Picks the hash function.
         seed: u64,

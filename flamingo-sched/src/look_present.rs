@@ -13,25 +13,19 @@
 //!
 //! **Cost.** O(Σ|K|).
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::ownership::Ownership;
-use crate::place::{Moves, place_all};
-use crate::ratio::capacity;
-use crate::static_home::majority;
+use crate::majority::Majority;
+use crate::place::Moves;
+use crate::snapshot::Reader;
 use crate::{
-    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Remap, ScheduleError, Snapshot,
+    SnapshotError, TxnBatch,
 };
 
 /// LEAP: the majority owner runs, and all keys move to it. See the module's head.
 #[derive(Debug)]
-pub struct LookPresent {
-    ownership: Ownership,
-    eps: Ratio,
-    /// All zero between transactions.
-    votes: Vec<u32>,
-}
+pub struct LookPresent(Majority);
 
 impl LookPresent {
     /// A scheduler before its first batch. `eps` only sets the capacity that the plan reports.
@@ -39,9 +33,7 @@ impl LookPresent {
     /// # Errors
     /// [`ConfigError`] says which value is impossible.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        config.check()?;
-        let votes = vec![0; usize::from(config.workers)];
-        Ok(Self { eps: config.eps, ownership: Ownership::new(config), votes })
+        Majority::new(config).map(Self)
     }
 }
 
@@ -51,29 +43,34 @@ impl ExecScheduler for LookPresent {
     }
 
     fn workers(&self) -> u16 {
-        self.ownership.workers()
+        self.0.ownership.workers()
     }
 
     fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
-        let workers = self.workers();
-        let cap = capacity(batch.total_weight(), workers, self.eps);
-        let votes = &mut self.votes;
-        let owners = self.ownership.admit(batch)?;
-        Ok(place_all(batch, owners, (workers, cap, Moves::ToMaster(Remap::All)), plan, |txn, keys, owners| {
-            majority(txn, keys, owners, votes)
-        }))
+        self.0.schedule(batch, Moves::ToMaster(Remap::All), plan)
     }
 
     fn owner(&self, key: u32) -> u16 {
-        self.ownership.owner(key)
+        self.0.ownership.owner(key)
     }
 
     fn batches(&self) -> u64 {
-        self.ownership.batches()
+        self.0.ownership.batches()
     }
 }
 
 impl OrderPreserving for LookPresent {}
+
+impl Snapshot for LookPresent {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.0.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.0.ownership.decode(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 #[cfg(test)]
 mod tests {

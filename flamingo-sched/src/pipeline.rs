@@ -9,7 +9,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::{Plan, TxnBatch};
+use crate::{Plan, TxnBatch, zeroed};
 
 pub mod measure;
 
@@ -99,7 +99,7 @@ impl Pipeline {
 
     fn replay(&mut self, batch: &TxnBatch, plan: &Plan, committed: impl Fn(&Self) -> u64) {
         let ids = batch.max_key().map_or(0, |key| key as usize + 1);
-        self.ready.resize(ids.max(self.ready.len()), 0);
+        zeroed::cover(&mut self.ready, ids);
         self.steps.clear();
         for place in 0..plan.len() {
             let txn = plan.order().map_or(place, |order| order[place] as usize);

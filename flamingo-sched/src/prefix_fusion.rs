@@ -20,8 +20,10 @@ use crate::fusion::general::General;
 use crate::ownership::Ownership;
 use crate::place::{Moves, place_all};
 use crate::ratio::capacity;
+use crate::snapshot::Reader;
 use crate::{
-    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, Snapshot,
+    SnapshotError, TxnBatch,
 };
 
 /// Algorithm 3 under a capacity for every prefix of the batch. See the module's head.
@@ -89,6 +91,17 @@ impl ExecScheduler for PrefixFusion {
 }
 
 impl OrderPreserving for PrefixFusion {}
+
+impl Snapshot for PrefixFusion {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.ownership.decode(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 /// For every transaction the load below which a worker may take it, `⌈Σweight(0..=i)/m · (1+ε)⌉ + slack`.
 pub(crate) fn prefix_capacities(batch: &TxnBatch, (workers, eps, slack): (u16, Ratio, u32), caps: &mut Vec<u64>) {

@@ -25,8 +25,11 @@ use crate::ownership::Ownership;
 use crate::place::{Choice, Moves, place_all};
 use crate::prefix_fusion::prefix_capacities;
 use crate::ratio::capacity;
+use crate::snapshot::Reader;
+use crate::trial::Trial;
 use crate::{
-    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, Snapshot,
+    SnapshotError, TxnBatch,
 };
 
 /// What places a batch before it is refined.
@@ -53,8 +56,7 @@ pub struct Refined {
     sweeps: u32,
     general: General,
     graph: VersionGraph,
-    /// The owners as the inner scheduler moves them.
-    trial: Vec<u8>,
+    trial: Trial,
     placement: Placement,
 }
 
@@ -87,7 +89,7 @@ impl Refined {
             inner,
             sweeps,
             graph: VersionGraph::default(),
-            trial: Vec::new(),
+            trial: Trial::default(),
             placement,
         })
     }
@@ -117,9 +119,9 @@ impl ExecScheduler for Refined {
                 prefix_capacities(batch, (workers, eps, slack), &mut placement.caps);
             }
         }
-        trial.clear();
-        trial.extend_from_slice(owners);
-        placement.place(batch, trial, remap, general);
+        trial.begin(batch, owners);
+        placement.place(batch, owners, remap, general);
+        trial.undo(batch, owners);
         graph.build(batch, owners, remap);
         for _ in 0..self.sweeps {
             if placement.sweep(batch, graph) == 0 {
@@ -144,6 +146,17 @@ impl ExecScheduler for Refined {
 }
 
 impl OrderPreserving for Refined {}
+
+impl Snapshot for Refined {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.ownership.decode(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 impl Placement {
     /// The inner scheduler's choices; `owners` moves along.

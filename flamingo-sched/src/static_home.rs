@@ -11,25 +11,21 @@
 //!
 //! **Deviations.** The capacity of Algorithm 3 is reported in the plan and not obeyed.
 
-use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
-use crate::ownership::Ownership;
-use crate::place::{Choice, Moves, place_all};
-use crate::ratio::capacity;
-use crate::{BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, ScheduleError, TxnBatch};
+use crate::majority::Majority;
+use crate::place::Moves;
+use crate::snapshot::Reader;
+use crate::{
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, ScheduleError, Snapshot, SnapshotError,
+    TxnBatch,
+};
 
 /// Placement by majority home, with all ownership staying at home. See the module's head.
 ///
 /// Per batch: O(Σ|K|). Memory as [`Fusion`](crate::Fusion).
 #[derive(Debug)]
-pub struct StaticHome {
-    ownership: Ownership,
-    eps: Ratio,
-    /// All zero between transactions.
-    votes: Vec<u32>,
-}
+pub struct StaticHome(Majority);
 
 impl StaticHome {
     /// A scheduler before its first batch. `eps` only sets the capacity that the plan reports; `remap` has no meaning
@@ -38,9 +34,7 @@ impl StaticHome {
     /// # Errors
     /// [`ConfigError`] says which value is impossible.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        config.check()?;
-        let votes = vec![0; usize::from(config.workers)];
-        Ok(Self { eps: config.eps, ownership: Ownership::new(config), votes })
+        Majority::new(config).map(Self)
     }
 }
 
@@ -50,43 +44,33 @@ impl ExecScheduler for StaticHome {
     }
 
     fn workers(&self) -> u16 {
-        self.ownership.workers()
+        self.0.ownership.workers()
     }
 
     fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
-        let workers = self.workers();
-        let cap = capacity(batch.total_weight(), workers, self.eps);
-        let votes = &mut self.votes;
-        let homes = self.ownership.admit(batch)?;
-        Ok(place_all(batch, homes, (workers, cap, Moves::Nothing), plan, |txn, keys, homes| {
-            majority(txn, keys, homes, votes)
-        }))
+        self.0.schedule(batch, Moves::Nothing, plan)
     }
 
     fn owner(&self, key: u32) -> u16 {
-        self.ownership.owner(key)
+        self.0.ownership.owner(key)
     }
 
     fn batches(&self) -> u64 {
-        self.ownership.batches()
+        self.0.ownership.batches()
     }
 }
 
 impl OrderPreserving for StaticHome {}
 
-pub(crate) fn majority(txn: usize, keys: &[u32], homes: &[u8], votes: &mut [u32]) -> Choice {
-    let home = |key: u32| homes[key as usize];
-    for &key in keys {
-        votes[usize::from(home(key))] += 1;
+impl Snapshot for StaticHome {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        self.0.ownership.encode(out);
     }
-    let homes_of_keys = keys.iter().map(|&key| home(key));
-    let best = homes_of_keys.max_by_key(|&worker| (votes[usize::from(worker)], Reverse(worker)));
-    let worker = best.unwrap_or((txn % votes.len()) as u8);
-    let choice = Choice { worker, votes: votes[usize::from(worker)] };
-    for &key in keys {
-        votes[usize::from(home(key))] = 0;
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.0.ownership.decode_at_home(Reader::new(bytes))?;
+        Ok(self)
     }
-    choice
 }
 
 #[cfg(test)]

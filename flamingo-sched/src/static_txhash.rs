@@ -14,11 +14,19 @@
 //!
 //! [`ModuloPartition`]: crate::ModuloPartition
 
+use alloc::vec::Vec;
+
 use crate::ownership::Ownership;
 use crate::partition::mix;
 use crate::place::{Choice, Moves, place_all};
 use crate::ratio::capacity;
-use crate::{BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, ScheduleError, TxnBatch};
+use crate::snapshot::Reader;
+use crate::{
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, ScheduleError, Snapshot,
+    SnapshotError, TxnBatch,
+};
+
+const TAG: &[u8] = b"flamingo-sched static-txhash 1";
 
 /// Placement by transaction hash, with all ownership staying at home. See the module's head.
 #[derive(Debug)]
@@ -73,6 +81,24 @@ impl ExecScheduler for StaticTxHash {
 }
 
 impl OrderPreserving for StaticTxHash {}
+
+/// Little-endian: the tag, the number of transactions scheduled (u64), and the ownership as [`Fusion`](crate::Fusion) writes
+/// it, without entries.
+impl Snapshot for StaticTxHash {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        out.extend(TAG);
+        out.extend(self.scheduled.to_le_bytes());
+        self.ownership.encode(out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let mut bytes = Reader::new(bytes);
+        bytes.tag(TAG)?;
+        self.scheduled = bytes.u64()?;
+        self.ownership.decode_at_home(bytes)?;
+        Ok(self)
+    }
+}
 
 /// The high half of hash · m, as in [`HashPartition`](crate::HashPartition).
 fn draw(place: u64, workers: u16) -> u8 {

@@ -5,9 +5,9 @@
 mod support;
 
 use allocation_counter::measure;
-use flamingo_sched::workload::{KeySets, Width};
+use flamingo_sched::workload::{KeySets, SplitMix64, Width};
 use flamingo_sched::{Config, ExecScheduler, Fusion, HashPartition, Plan, Table, TxnBatch};
-use support::CANDIDATES;
+use support::{CANDIDATES, snapshot};
 
 const WARM_UP: usize = 5;
 
@@ -83,6 +83,33 @@ fn tables_and_log_do_not_allocate_after_warm_up() {
         }
         assert_eq!(counted, 0, "{table:?}");
         assert_eq!(evicted > 0, matches!(table, Table::Bounded { .. }));
+    }
+}
+
+/// Whatever the bytes of a snapshot say, they cost no more memory than the key limit allows.
+#[test]
+fn hostile_snapshots_cost_what_the_key_limit_allows() {
+    const LIMIT: u32 = 1000;
+    let config = || Config::new(3, HashPartition::new(3).unwrap()).key_limit(LIMIT);
+    for candidate in CANDIDATES.iter().filter(|candidate| candidate.keeps_order()) {
+        let mut scheduler = candidate.resumed(config(), None).unwrap();
+        let (mut batch, mut random) = (TxnBatch::new(), SplitMix64::new(7));
+        batch.push(&[], &[1, 2, 3]);
+        batch.push(&[], &[4]);
+        let _ = scheduler.schedule(&batch, &mut Plan::new()).unwrap();
+        let good = snapshot(&*scheduler);
+        let mut taken = 0;
+        for _ in 0..3000 {
+            let mut tried = good.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(tried.len() as u32) as usize;
+                tried[at] = [0, 1, 3, 0x7f, 0xff][random.below(5) as usize];
+            }
+            let allocations = measure(|| taken += usize::from(candidate.resumed(config(), Some(&tried)).is_ok()));
+            let most = 2 * 9 * u64::from(LIMIT) + 4096;
+            assert!(allocations.bytes_max <= most, "{}: {allocations:?} for {tried:?}", candidate.name);
+        }
+        assert!(taken > 0, "{}", candidate.name);
     }
 }
 

@@ -12,7 +12,7 @@ use flamingo_sched::{
 };
 use proptest::prelude::*;
 use support::node::{Node, execute_serially, initial_state};
-use support::{History, KEYS, Shape, check, fill, histories, shapes};
+use support::{History, KEYS, Shape, check, fill, histories, shapes, snapshot};
 
 fn remaps() -> impl Strategy<Value = Remap> {
     prop_oneof![Just(Remap::Writes), Just(Remap::All)]
@@ -36,12 +36,6 @@ fn config(shape: Shape, remap: Remap, table: Table) -> Config {
 
 fn fusion(shape: Shape, remap: Remap, table: Table) -> Fusion {
     Fusion::new(config(shape, remap, table)).unwrap()
-}
-
-fn snapshot(fusion: &Fusion) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    fusion.snapshot(&mut bytes);
-    bytes
 }
 
 /// Runs the batches of a history through `step`.

@@ -27,6 +27,9 @@ const M: u16 = 8;
 /// What a figure draws, how it is read by machines, and as a table.
 struct Figure {
     name: &'static str,
+    title: &'static str,
+    /// What was run; the seeds and what their bars mean are said of all figures alike.
+    note: String,
     panels: Vec<Panel>,
     rows: Vec<Row>,
 }
@@ -42,9 +45,11 @@ pub fn run(args: &FiguresArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     let mut out = std::io::stdout().lock();
     let mut rows = Vec::new();
-    for Figure { name, panels, rows: found } in figures {
+    for Figure { name, title, note, panels, rows: found } in figures {
         let (drawing, table) = (args.out.join(format!("{name}.svg")), args.out.join(format!("{name}.csv")));
-        write(&drawing, &svg(&panels))?;
+        let seeds =
+            format!("{note}. Points are means, bars reach from the least to the largest of {} seeds.", args.seeds);
+        write(&drawing, &svg((title, &seeds), &panels))?;
         write(&table, &csv(&panels))?;
         writeln!(out, "{}, {}", drawing.display(), table.display())?;
         rows.extend(found);
@@ -77,10 +82,14 @@ fn fig8(seeds: &[u64], per_worker: u32, bar: &ProgressBar) -> Result<Figure, Fai
             open_loop.push(Line { name: kind.name().to_owned(), points: ktps });
         }
         let share = format!("{distributed} % distributed");
-        panels.push(panel(format!("drained, {share}"), "executor workers", "x of one worker", false, drained));
-        panels.push(panel(format!("open loop, {share}"), "executor workers", "ktps in a window", false, open_loop));
+        panels.push(panel(format!("drained, {share}"), "executor workers", "speed-up over one worker", false, drained));
+        panels.push(panel(format!("open loop, {share}"), "executor workers", "throughput (ktps)", false, open_loop));
     }
-    Ok(Figure { name: "fig8", panels, rows })
+    let note = format!(
+        "Virtual time: 25 ktps offered per worker, {per_worker} batches of 1000 per worker; drained: all there from the \
+         start, open loop: what is executed while load arrives"
+    );
+    Ok(Figure { name: "fig8", title: "Figure 8: half of the load on one executor worker", note, panels, rows })
 }
 
 /// Fig. 9: time to schedule a batch, by its size; overlap 0.5. The least of the batches of a run: what other programs
@@ -100,9 +109,16 @@ fn fig9(seeds: &[u64], sizes: &[usize], bar: &ProgressBar) -> Result<Figure, Fai
             }
             lines.push(Line { name: kind.name().to_owned(), points });
         }
-        panels.push(panel(width.name().to_owned(), "transactions of a batch", "ms per batch (log)", true, lines));
+        panels.push(panel(
+            key_sets(width),
+            "transactions of a batch",
+            "scheduling time (ms, logarithmic)",
+            true,
+            lines,
+        ));
     }
-    Ok(Figure { name: "fig9", panels, rows })
+    let note = "Full plans on this machine, 8 workers, overlap 0.5; of each run the fastest batch".to_owned();
+    Ok(Figure { name: "fig9", title: "Figure 9: time to schedule a batch", note, panels, rows })
 }
 
 /// Fig. 10: remote reads of a batch of 1000 by overlap; five batches with ownership carried over.
@@ -121,9 +137,16 @@ fn fig10(seeds: &[u64], bar: &ProgressBar) -> Result<Figure, Failure> {
             }
             lines.push(Line { name: kind.name().to_owned(), points });
         }
-        panels.push(panel(width.name().to_owned(), "overlap", "remote reads per batch", false, lines));
+        panels.push(panel(
+            key_sets(width),
+            "overlap (chance that a key is a recent one)",
+            "remote reads per batch",
+            false,
+            lines,
+        ));
     }
-    Ok(Figure { name: "fig10", panels, rows })
+    let note = "Counts: 5 batches of 1000, 8 workers, range partition, ownership carried over".to_owned();
+    Ok(Figure { name: "fig10", title: "Figure 10: remote reads by overlap of key sets", note, panels, rows })
 }
 
 fn schedule_ms(kind: Kind, width: Width, (size, batches): (usize, usize), seed: u64) -> Result<f64, Failure> {
@@ -176,6 +199,10 @@ fn over<T>(
         found
     };
     seeds.iter().map(one).collect()
+}
+
+fn key_sets(width: Width) -> String {
+    format!("{} key sets", width.name())
 }
 
 const fn panel(title: String, across: &'static str, up: &'static str, log: bool, lines: Vec<Line>) -> Panel {

@@ -1,4 +1,4 @@
-//! Panels of lines with error bars, as SVG text.
+//! Figures of panels of lines with error bars, as SVG text.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
@@ -39,8 +39,11 @@ impl Point {
 }
 
 const PANEL_WIDTH: u32 = 430;
-const HEIGHT: u32 = 340;
-const LEGEND_WIDTH: u32 = 200;
+const PANEL_HEIGHT: u32 = 350;
+const HEAD_HEIGHT: u32 = 62;
+const LEGEND_WIDTH: u32 = 210;
+/// Room beside the first and the last point, as a share of the width, so that their bars are whole.
+const BESIDE: f64 = 0.03;
 /// The first line is the widest: lines that coincide stay visible one behind the other.
 const WIDEST: u32 = 5;
 /// Colours that stay apart for colour-blind readers and on a printed page (Okabe and Ito's set).
@@ -54,24 +57,33 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(204, 121, 167),
 ];
 
+/// Dark enough to be read, and lighter than the headline.
+const NOTE: RGBColor = RGBColor(80, 80, 80);
+
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// All panels side by side, and one legend for the lines of the first: they have the same names in all.
-pub fn svg(panels: &[Panel]) -> String {
+/// A headline and what one has to know to read the figure; then all panels side by side, and one legend for the lines of the
+/// first: they have the same names in all.
+pub fn svg(head: (&str, &str), panels: &[Panel]) -> String {
     let mut svg = String::new();
-    draw(&mut svg, panels).expect("drawing into a string cannot fail");
+    draw(&mut svg, head, panels).expect("drawing into a string cannot fail");
     svg
 }
 
-fn draw(svg: &mut String, panels: &[Panel]) -> Drawn {
+fn draw(svg: &mut String, (title, note): (&str, &str), panels: &[Panel]) -> Drawn {
     let width = PANEL_WIDTH * panels.len() as u32;
-    let root = SVGBackend::with_string(svg, (width + LEGEND_WIDTH, HEIGHT)).into_drawing_area();
+    let size = (width + LEGEND_WIDTH, HEAD_HEIGHT + PANEL_HEIGHT);
+    let root = SVGBackend::with_string(svg, size).into_drawing_area();
     root.fill(&WHITE)?;
-    let (area, legend) = root.split_horizontally(width);
+    root.draw(&Text::new(title.to_owned(), (14, 12), ("sans-serif", 19).into_font().style(FontStyle::Bold)))?;
+    root.draw(&Text::new(note.to_owned(), (14, 38), ("sans-serif", 13).into_font().color(&NOTE)))?;
+    let (area, legend) = root.split_vertically(HEAD_HEIGHT).1.split_horizontally(width);
     for (panel, area) in panels.iter().zip(area.split_evenly((1, panels.len()))) {
         let points = || panel.lines.iter().flat_map(|line| &line.points);
         let (left, right) = points().fold((f64::INFINITY, 1e-9_f64), |(l, r), p| (l.min(p.x), r.max(p.x)));
+        let beside = (right - left) * BESIDE;
+        let (left, right) = (left - beside, right + beside);
         let top = points().map(|point| point.high).fold(1e-9, f64::max);
         let bottom = points().map(|point| point.low).fold(top, f64::min);
         if panel.log {
@@ -82,9 +94,10 @@ fn draw(svg: &mut String, panels: &[Panel]) -> Drawn {
         }
     }
     for (row, (line, colour)) in (0..).zip(panels.first().into_iter().flat_map(|panel| &panel.lines).zip(COLOURS)) {
-        let y = 60 + row * 22;
-        legend.draw(&PathElement::new([(4, y), (26, y)], colour.stroke_width(stroke(row as u32))))?;
-        legend.draw(&Text::new(line.name.clone(), (34, y - 6), ("sans-serif", 13).into_font()))?;
+        let y = 52 + row * 24;
+        legend.draw(&PathElement::new([(4, y), (30, y)], colour.stroke_width(stroke(row as u32))))?;
+        legend.draw(&Circle::new((17, y), 3, colour.filled()))?;
+        legend.draw(&Text::new(line.name.clone(), (38, y - 7), ("sans-serif", 14).into_font()))?;
     }
     root.present()
 }
@@ -97,8 +110,8 @@ where
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 16))
         .margin(10)
-        .x_label_area_size(36)
-        .y_label_area_size(62)
+        .x_label_area_size(44)
+        .y_label_area_size(66)
         .build_cartesian_2d(left..right, up)?;
     chart
         .configure_mesh()
@@ -110,7 +123,8 @@ where
         .y_labels(7)
         .x_label_formatter(&|value| format!("{}", (value * 100.0).round() / 100.0))
         .y_label_formatter(&|value| format!("{}", (value * 100.0).round() / 100.0))
-        .label_style(("sans-serif", 12))
+        .label_style(("sans-serif", 13))
+        .axis_desc_style(("sans-serif", 14))
         .draw()?;
     for (row, (line, colour)) in (0..).zip(panel.lines.iter().zip(COLOURS)) {
         let points = line.points.iter().map(|p| (p.x, p.mean));
@@ -155,9 +169,9 @@ mod tests {
                 points: vec![Point::of(0.0, &[1.0, 2.0]), Point::of(1.0, &[9.0])],
             }],
         };
-        let svg = svg(&[panel(false), panel(true)]);
+        let svg = svg(("reads by overlap", "three seeds"), &[panel(false), panel(true)]);
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-        for word in ["light", "overlap", "reads", "fusion"] {
+        for word in ["reads by overlap", "three seeds", "light", "overlap", "reads", "fusion"] {
             assert!(svg.contains(word), "{word}");
         }
     }

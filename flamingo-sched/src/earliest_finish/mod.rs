@@ -20,22 +20,29 @@
 //! 3. The master is the argmin of `(finish(w) + λ · (|K| − votes[w]), load[w], w)` over the workers below capacity.
 //! 4. Its clock, and the moments of the keys that move to it, become `finish`.
 //!
-//! **Cost.** O(Σ|K| + b · m). Memory: nine bytes per key id up to the largest met.
-
-use alloc::vec;
-use alloc::vec::Vec;
+//! Two forms with equal results: eight lanes for m ≤ 8, a general form for m ≤ 256 and for models of time or weights whose
+//! sums are large.
+//!
+//! **Cost.** O(Σ|K| + b · m). Memory: nine bytes and a bit per key id up to the largest met, and as much again in room to
+//! grow; eight of them are written for keys that somebody may have to wait for.
 
 use crate::ownership::Ownership;
-use crate::place::{Choice, Moves, place_all};
+use crate::place::{Moves, place_by};
 use crate::ratio::capacity;
 use crate::{
     BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
 };
 
 mod clocks;
+mod general;
+mod lanes;
+mod moments;
+mod snapshot;
 mod timing;
 
 use clocks::Clocks;
+use general::General;
+use lanes::Lanes;
 pub use timing::{Timing, TimingError};
 
 /// Earliest finish in a model of time that is configuration. See the module's head.
@@ -45,7 +52,7 @@ pub struct EarliestFinish {
     eps: Ratio,
     remap: Remap,
     clocks: Clocks,
-    loads: Vec<u64>,
+    general: General,
 }
 
 impl EarliestFinish {
@@ -56,20 +63,19 @@ impl EarliestFinish {
     pub fn new(config: Config, timing: Timing) -> Result<Self, ConfigError> {
         config.check()?;
         let workers = usize::from(config.workers);
-        let clocks = Clocks::new(workers, timing);
         Ok(Self {
             eps: config.eps,
             remap: config.remap,
             ownership: Ownership::new(config),
-            clocks,
-            loads: vec![0; workers],
+            clocks: Clocks::new(workers, timing),
+            general: General::new(workers),
         })
     }
 
     /// The model of time as configured.
     #[must_use]
     pub const fn timing(&self) -> Timing {
-        self.clocks.timing()
+        self.clocks.timing
     }
 }
 
@@ -85,23 +91,17 @@ impl ExecScheduler for EarliestFinish {
     fn schedule(&mut self, batch: &TxnBatch, plan: &mut Plan) -> Result<BatchStats, ScheduleError> {
         let workers = self.workers();
         let cap = capacity(batch.total_weight(), workers, self.eps);
-        let Self { ownership, clocks, loads, remap, .. } = self;
+        let Self { ownership, clocks, general, remap, .. } = self;
+        let frame = (workers, cap, Moves::ToMaster(*remap));
         let owners = ownership.admit(batch)?;
-        clocks.begin(owners.len());
-        loads.fill(0);
-        let remap = *remap;
-        Ok(place_all(batch, owners, (workers, cap, Moves::ToMaster(remap)), plan, |txn, keys, owners| {
-            let weight = batch.weight(txn);
-            clocks.look(keys, owners);
-            let (choice, finish) = clocks.best(keys.len() as u32, weight, loads, cap);
-            loads[usize::from(choice.worker)] += weight;
-            let moved = match remap {
-                Remap::All => keys,
-                Remap::Writes => batch.writes(txn),
-            };
-            clocks.finish(choice.worker, finish, moved);
-            choice
-        }))
+        clocks.begin(owners.len(), batch);
+        let ids = batch.all_keys();
+        let stats = match Lanes::new(batch, clocks, *remap, cap) {
+            Some(lanes) => place_by(batch, ids, owners, frame, plan, lanes),
+            None => place_by(batch, ids, owners, frame, plan, general.at(batch, clocks, *remap, cap)),
+        };
+        clocks.settle(batch, *remap, &plan.masters);
+        Ok(stats)
     }
 
     fn owner(&self, key: u32) -> u16 {

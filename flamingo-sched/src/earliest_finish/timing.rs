@@ -53,6 +53,12 @@ impl Timing {
         }
     }
 
+    /// All parts by name.
+    pub(super) const fn parts(self) -> [(&'static str, u32); 4] {
+        let Self { service, latency, cost, lambda } = self;
+        [("service", service), ("latency", latency), ("cost", cost), ("lambda", lambda)]
+    }
+
     /// The same with another cost of receiving a remote input, in ticks of the receiving worker.
     ///
     /// # Errors

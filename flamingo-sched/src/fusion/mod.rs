@@ -19,11 +19,13 @@
 
 use alloc::vec::Vec;
 
-use crate::ownership::{HistoryError, Ownership, SnapshotError};
+use crate::ownership::{HistoryError, Ownership};
 use crate::place::{Moves, place_by};
 use crate::ratio::capacity;
+use crate::snapshot::Reader;
 use crate::{
-    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, ScheduleError, TxnBatch,
+    BatchStats, Config, ConfigError, ExecScheduler, OrderPreserving, Plan, Ratio, Remap, RestoreError, ScheduleError,
+    Snapshot, SnapshotError, TxnBatch,
 };
 
 pub(crate) mod general;
@@ -33,18 +35,6 @@ mod replay;
 use general::{General, Weighted};
 use lanes::Lanes;
 pub use replay::ReplayError;
-
-/// Why a scheduler could not be restored.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RestoreError {
-    /// The configuration is impossible.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The bytes are refused.
-    #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-}
 
 /// Algorithm 3: load-aware, locality-aware, order-preserving placement with data fusion. See the module's head.
 ///
@@ -80,18 +70,13 @@ impl Fusion {
         self.ownership.encode(out);
     }
 
-    /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken. The configuration must be the same, in
-    /// particular the base partition, which the bytes cannot vouch for.
-    ///
-    /// Cost: one entry of the table, and one question to the partition, for every id up to the largest that had moved;
-    /// the configured key limit bounds what hostile bytes can ask for.
+    /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken: [`new`](Self::new) and
+    /// [`resume`](Snapshot::resume).
     ///
     /// # Errors
     /// [`RestoreError`]: an impossible configuration, or bytes that are not a snapshot for it.
     pub fn restore(config: Config, bytes: &[u8]) -> Result<Self, RestoreError> {
-        let mut fusion = Self::new(config)?;
-        fusion.ownership.decode(bytes)?;
-        Ok(fusion)
+        Ok(Self::new(config)?.resume(bytes)?)
     }
 
     /// The owner of `key` just before transaction `txn` of batch number `batch`, counted from 0 (from the snapshot's count
@@ -154,6 +139,17 @@ impl ExecScheduler for Fusion {
 }
 
 impl OrderPreserving for Fusion {}
+
+impl Snapshot for Fusion {
+    fn snapshot(&self, out: &mut Vec<u8>) {
+        Self::snapshot(self, out);
+    }
+
+    fn resume(mut self, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        self.ownership.decode(Reader::new(bytes))?;
+        Ok(self)
+    }
+}
 
 #[cfg(test)]
 mod tests {

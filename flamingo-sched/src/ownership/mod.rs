@@ -22,7 +22,6 @@ mod snapshot;
 pub use log::HistoryError;
 use log::MoveLog;
 use overlay::Overlay;
-pub use snapshot::SnapshotError;
 
 /// The longest batch: transaction indices are `u32`, and the largest of them means *base version*.
 const MAX_BATCH: u32 = u32::MAX - 1;
@@ -61,6 +60,10 @@ impl Ownership {
 
     pub(crate) const fn workers(&self) -> u16 {
         self.workers
+    }
+
+    pub(crate) const fn key_limit(&self) -> u32 {
+        self.key_limit
     }
 
     pub(crate) const fn batches(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! writes; and its home, for later. Each key of a batch is looked up once; from there on its slot is its id, and the pass
 //! over the batch is the same as with dense ids. Slots do not move during a batch: the table makes room before it, and forgets
 //! keys that are home again after it. It does so at once if there is a bound, so that the keys in it are those away from
-//! home; and else when it is half full, before it grows.
+//! home; and else when it is three quarters full, before it grows.
 //!
 //! Slots decide nothing: where a key stands depends on the multiplier, its owner does not.
 
@@ -17,8 +17,13 @@ use crate::partition::mix;
 use crate::plan::Eviction;
 use crate::{Partition, ScheduleError};
 
-/// One slot in so many is in use at most. More room would spare probes, and cost more in cache than it spares.
-const ROOM: usize = 2;
+/// The share of slots, in eighths, that is in use at most. More room would spare probes, and cost more in cache, and in pages
+/// to be translated, than it spares.
+const MOST: usize = 6;
+/// What a sweep has to leave at most, or the table grows: so that the next sweep is not near.
+const MOST_SWEPT: usize = 5;
+/// If there is a bound, keys go as often as they come, and closing gaps wants room.
+const MOST_BOUNDED: usize = 4;
 const MIN_SLOTS: usize = 64;
 /// Look-ups under way at once.
 const CHUNK: usize = 32;
@@ -91,16 +96,17 @@ impl Overlay {
 
     /// Fills `ids`; keys that are not there claim a slot, which is noted in `news` and still lacks home and owner.
     ///
-    /// Whether a key is known is a coin toss that no branch predictor wins, so it decides no branch: a key that stands, or
-    /// may stand, where it wants to is written there in either case. And the lines of a whole chunk, also those of the
-    /// owners, are asked for before the first is needed, so that a wrong guess never waits for memory.
+    /// Whether a key is known is a coin toss that no branch predictor wins, and so is whether another stands where it wants
+    /// to. So neither decides a branch: a key is looked for in the first two slots alike, and written where it stands, or
+    /// may stand, in either case; few go further. And the lines of a whole chunk, also those of the owners, are
+    /// asked for before the first is needed, so that a wrong guess never waits for memory.
     fn find_or_claim(&mut self, keys: &[u32]) {
         let Self { index, owners, ids, news, .. } = self;
-        ids.clear();
         ids.resize(keys.len(), 0);
         if news.len() < keys.len() {
             news.resize(keys.len(), 0);
         }
+        let mask = index.slots.len() - 1;
         let mut claimed = 0;
         for (keys, ids) in keys.chunks(CHUNK).zip(ids.chunks_mut(CHUNK)) {
             let mut touched = 0;
@@ -111,13 +117,15 @@ impl Overlay {
             }
             core::hint::black_box(touched);
             for (&key, id) in keys.iter().zip(ids.iter_mut()) {
-                let mut at = *id as usize;
+                let takes = |found: u32| (found == key) | (found == EMPTY);
+                let first = *id as usize;
+                let mut at = (first + usize::from(!takes(index.slots[first]))) & mask;
                 let mut found = index.slots[at];
-                if found != key && found != EMPTY {
+                if !takes(found) {
                     at = index.find(key).unwrap_or_else(|empty| empty);
                     found = index.slots[at];
-                    *id = at as u32;
                 }
+                *id = at as u32;
                 index.slots[at] = key;
                 news[claimed] = at as u32;
                 claimed += usize::from(found == EMPTY);
@@ -265,15 +273,20 @@ impl Overlay {
 
     /// Room for `more` keys.
     fn reserve(&mut self, more: usize) {
-        if (self.used + more) * ROOM <= self.owners.len() {
+        let fits = |used: usize, slots: usize, most: usize| (used + more) * 8 <= slots * most;
+        let (most, most_swept) = if self.recency.is_some() { (MOST_BOUNDED, MOST_BOUNDED) } else { (MOST, MOST_SWEPT) };
+        if fits(self.used, self.owners.len(), most) {
             return;
         }
         if self.recency.is_none() {
             self.sweep();
         }
-        // Not so little room that the next sweep is near.
-        if (self.used + more) * ROOM * 4 > self.owners.len() * 3 {
-            self.grow(((self.used + more) * ROOM).next_power_of_two().max(self.owners.len() * 2));
+        let mut slots = self.owners.len();
+        while !fits(self.used, slots, most_swept) {
+            slots *= 2;
+        }
+        if slots > self.owners.len() {
+            self.grow(slots);
         }
     }
 

@@ -44,8 +44,12 @@ impl Plan {
         }
         self.remote_reads = stats.remote_reads;
         stats.cap = self.cap;
-        stats.max_load = self.loads.iter().copied().max().unwrap_or(0);
+        stats.max_load = self.max_load();
         stats
+    }
+
+    pub(super) fn max_load(&self) -> u64 {
+        self.loads.iter().copied().max().unwrap_or(0)
     }
 
     /// The path of each transaction, which follows from its votes and its number of keys.

@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 
 use super::{Fetch, Plan, row};
-use crate::TxnBatch;
 use crate::batch::producer;
+use crate::{BatchStats, TxnBatch};
 
 /// A worker that executes a transaction beside its master, and keeps what it owns of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,9 +59,15 @@ impl Plan {
         (!self.order.is_empty()).then_some(&self.order)
     }
 
-    /// Lets every worker that owns a key of a transaction execute it, and derives the lists anew. Returns the number of
-    /// fetch rows of the co-masters.
-    pub(crate) fn share(&mut self, batch: &TxnBatch, owners: &[u8], votes: &mut [u32]) -> u64 {
+    /// Lets every worker that owns a key of a transaction execute it, and derives the lists anew. `stats` are those of the
+    /// masters alone; what they become is returned.
+    pub(crate) fn share(
+        &mut self,
+        batch: &TxnBatch,
+        owners: &[u8],
+        votes: &mut [u32],
+        stats: BatchStats,
+    ) -> BatchStats {
         self.shared.ends.clear();
         let mut rows = 0;
         for (txn, (keys, _, versions)) in batch.rows().enumerate() {
@@ -87,7 +93,7 @@ impl Plan {
         }
         self.remote_reads += rows;
         self.finish_shared(batch);
-        rows
+        BatchStats { remote_reads: self.remote_reads, max_load: self.max_load(), ..stats }
     }
 
     /// Whether a key that is only read moves to the master too.

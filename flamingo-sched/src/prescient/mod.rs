@@ -26,6 +26,7 @@ use crate::graph::VersionGraph;
 use crate::ownership::Ownership;
 use crate::place::{Choice, Moves, place_all};
 use crate::ratio::capacity;
+use crate::trial::Trial;
 use crate::{BatchStats, Config, ConfigError, ExecScheduler, Plan, Ratio, Remap, ScheduleError, TxnBatch};
 
 mod incremental;
@@ -63,8 +64,7 @@ pub struct Prescient {
     /// What θ tolerates above an even share.
     tolerance: Ratio,
     search: Search,
-    /// The owners as the greedy order moves them.
-    trial: Vec<u8>,
+    trial: Trial,
     order: Vec<u32>,
     masters: Vec<u8>,
     loads: Vec<u64>,
@@ -121,7 +121,7 @@ impl Prescient {
             tolerance: Ratio::QUARTER,
             ownership: Ownership::new(config),
             search: search(),
-            trial: Vec::new(),
+            trial: Trial::default(),
             order: Vec::new(),
             masters: Vec::new(),
             loads: vec![0; workers],
@@ -148,16 +148,16 @@ impl ExecScheduler for Prescient {
         let (workers, remap, tolerance) = (self.workers(), self.remap, self.tolerance);
         let Self { ownership, trial, order, masters, loads, reordered, graph, local, search, .. } = self;
         let owners = ownership.admit(batch)?;
-        trial.clear();
-        trial.extend_from_slice(owners);
+        trial.begin(batch, owners);
         order.clear();
         masters.clear();
         loads.fill(0);
         let found = Found { order, masters, loads };
         match search {
-            Search::Naive(naive) => naive.run(batch, trial, remap, found),
-            Search::Incremental(incremental) => incremental.run(batch, trial, remap, found),
+            Search::Naive(naive) => naive.run(batch, owners, remap, found),
+            Search::Incremental(incremental) => incremental.run(batch, owners, remap, found),
         }
+        trial.undo(batch, owners);
         reordered.clear();
         for &txn in &*order {
             reordered.push_again(batch, txn as usize);

@@ -14,8 +14,8 @@ pub mod node;
 
 use flamingo_sched::{
     Calvin, Config, ConfigError, EarliestFinish, ExecScheduler, Fusion, HashPartition, Inner, LookPresent,
-    ModuloPartition, Plan, PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, StaticHome, StaticTxHash,
-    Timing, TxnBatch,
+    ModuloPartition, Plan, PrefixFusion, Prescient, RangePartition, Ratio, Refined, Remap, RestoreError, Snapshot,
+    StaticHome, StaticTxHash, Timing, TxnBatch,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
@@ -34,9 +34,19 @@ pub struct Candidate {
     pub fuses: bool,
     /// Every transaction is run by one worker.
     pub one_master: bool,
-    /// Conflicts run in committed order: implements `OrderPreserving`.
-    pub keeps_order: bool,
-    build: fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>,
+    make: Make,
+}
+
+/// New, or where a snapshot was taken; or why not.
+pub type Resumed = Result<Box<dyn Snapshot>, RestoreError>;
+
+/// How to make one, by what its type promises.
+#[derive(Clone, Copy)]
+enum Make {
+    /// Conflicts run in committed order, and the state can be taken up again: `OrderPreserving` and `Snapshot`.
+    Kept(fn(Config, Option<&[u8]>) -> Resumed),
+    /// A batch gets an order of its own.
+    Reordered(fn(Config) -> Result<Box<dyn ExecScheduler>, ConfigError>),
 }
 
 /// Algorithm 3, which the others are told by their difference from.
@@ -46,85 +56,99 @@ const FUSION: Candidate = Candidate {
     slack: Some(0),
     fuses: true,
     one_master: true,
-    keeps_order: true,
-    build: |config| Ok(Box::new(Fusion::new(config)?)),
+    make: Make::Kept(|config, bytes| kept(Fusion::new(config), bytes)),
 };
 
 pub const CANDIDATES: &[Candidate] = &[
     FUSION,
     Candidate { name: "fusion/all", remap: Remap::All, ..FUSION },
-    Candidate { name: "prefix", build: |config| Ok(Box::new(PrefixFusion::new(config, 0)?)), ..FUSION },
+    Candidate { name: "prefix", make: Make::Kept(|config, bytes| kept(PrefixFusion::new(config, 0), bytes)), ..FUSION },
     Candidate {
         name: "prefix/all/5",
         remap: Remap::All,
         slack: Some(5),
-        build: |config| Ok(Box::new(PrefixFusion::new(config, 5)?)),
+        make: Make::Kept(|config, bytes| kept(PrefixFusion::new(config, 5), bytes)),
         ..FUSION
     },
     Candidate {
         name: "earliest-finish",
-        build: |config| Ok(Box::new(EarliestFinish::new(config, Timing::default())?)),
+        make: Make::Kept(|config, bytes| kept(EarliestFinish::new(config, Timing::default()), bytes)),
         ..FUSION
     },
     Candidate {
         name: "earliest-finish/all/cost",
         remap: Remap::All,
-        build: |config| Ok(Box::new(EarliestFinish::new(config, slow_links())?)),
+        make: Make::Kept(|config, bytes| kept(EarliestFinish::new(config, slow_links()), bytes)),
         ..FUSION
     },
-    Candidate { name: "refined", build: |config| Ok(Box::new(Refined::new(config, Inner::Fusion, 2)?)), ..FUSION },
+    Candidate {
+        name: "refined",
+        make: Make::Kept(|config, bytes| kept(Refined::new(config, Inner::Fusion, 2), bytes)),
+        ..FUSION
+    },
     Candidate {
         name: "refined/all/prefix",
         remap: Remap::All,
         slack: Some(1),
-        build: |config| Ok(Box::new(Refined::new(config, Inner::Prefix { slack: 1 }, 3)?)),
+        make: Make::Kept(|config, bytes| kept(Refined::new(config, Inner::Prefix { slack: 1 }, 3), bytes)),
         ..FUSION
     },
     Candidate {
         name: "prescient-naive",
         slack: None,
-        keeps_order: false,
-        build: |config| Ok(Box::new(Prescient::naive(config)?)),
+        make: Make::Reordered(|config| Ok(Box::new(Prescient::naive(config)?))),
         ..FUSION
     },
     Candidate {
         name: "prescient-incremental",
         slack: None,
-        keeps_order: false,
-        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
+        make: Make::Reordered(|config| Ok(Box::new(Prescient::incremental(config)?))),
         ..FUSION
     },
     Candidate {
         name: "prescient-incremental/all",
         remap: Remap::All,
         slack: None,
-        keeps_order: false,
-        build: |config| Ok(Box::new(Prescient::incremental(config)?)),
+        make: Make::Reordered(|config| Ok(Box::new(Prescient::incremental(config)?))),
         ..FUSION
     },
     Candidate {
         name: "static-home",
         slack: None,
         fuses: false,
-        build: |config| Ok(Box::new(StaticHome::new(config)?)),
+        make: Make::Kept(|config, bytes| kept(StaticHome::new(config), bytes)),
         ..FUSION
     },
     Candidate {
         name: "static-txhash",
         slack: None,
         fuses: false,
-        build: |config| Ok(Box::new(StaticTxHash::new(config)?)),
+        make: Make::Kept(|config, bytes| kept(StaticTxHash::new(config), bytes)),
         ..FUSION
     },
     Candidate {
         name: "calvin",
         slack: None,
         one_master: false,
-        build: |config| Ok(Box::new(Calvin::new(config)?)),
+        make: Make::Kept(|config, bytes| kept(Calvin::new(config), bytes)),
         ..FUSION
     },
-    Candidate { name: "look-present", slack: None, build: |config| Ok(Box::new(LookPresent::new(config)?)), ..FUSION },
+    Candidate {
+        name: "look-present",
+        slack: None,
+        make: Make::Kept(|config, bytes| kept(LookPresent::new(config), bytes)),
+        ..FUSION
+    },
 ];
+
+/// As it is before its first batch, or where the bytes were written.
+fn kept<S: Snapshot + 'static>(scheduler: Result<S, ConfigError>, bytes: Option<&[u8]>) -> Resumed {
+    let scheduler = scheduler?;
+    Ok(match bytes {
+        None => Box::new(scheduler),
+        Some(bytes) => Box::new(scheduler.resume(bytes)?),
+    })
+}
 
 fn slow_links() -> Timing {
     Timing::new(3, 50).and_then(|timing| timing.cost(2)).and_then(|timing| timing.lambda(0)).unwrap()
@@ -136,7 +160,27 @@ impl Candidate {
     }
 
     pub fn try_build(&self, config: Config) -> Result<Box<dyn ExecScheduler>, ConfigError> {
-        (self.build)(config.remap(self.remap))
+        let config = config.remap(self.remap);
+        match self.make {
+            Make::Reordered(make) => make(config),
+            Make::Kept(make) => match make(config, None) {
+                Ok(scheduler) => Ok(scheduler),
+                Err(RestoreError::Config(error)) => Err(error),
+                Err(other) => unreachable!("{other}"),
+            },
+        }
+    }
+
+    pub fn keeps_order(&self) -> bool {
+        matches!(self.make, Make::Kept(_))
+    }
+
+    /// Only for those that keep the order: new, or where the bytes were written.
+    pub fn resumed(&self, config: Config, bytes: Option<&[u8]>) -> Resumed {
+        match self.make {
+            Make::Kept(make) => make(config.remap(self.remap), bytes),
+            Make::Reordered(_) => panic!("{} has no snapshots", self.name),
+        }
     }
 }
 
@@ -178,6 +222,20 @@ pub fn fill(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)]) {
     for (reads, writes) in transactions {
         batch.push(reads, writes);
     }
+}
+
+/// The same with weights up to `heaviest`; 1 leaves them out.
+pub fn weigh(batch: &mut TxnBatch, transactions: &[(Vec<u32>, Vec<u32>)], heaviest: u64) {
+    batch.clear();
+    for (txn, (reads, writes)) in (0u64..).zip(transactions) {
+        batch.push_weighted(reads, writes, 1 + txn * txn % heaviest).unwrap();
+    }
+}
+
+pub fn snapshot(scheduler: &(impl Snapshot + ?Sized)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    scheduler.snapshot(&mut bytes);
+    bytes
 }
 
 /// The batch in the order of its plan: itself, unless the plan has an order of its own.
