@@ -27,7 +27,7 @@ pub use draw::Keyed;
 pub use draw::{Draw, Exact, Seed};
 #[cfg(feature = "rayon")]
 pub use engine::run_parallel;
-pub use engine::{NOWHERE, Options, Outcome, default_round_limit, run};
+pub use engine::{Engine, NOWHERE, Options, Outcome, default_round_limit, run};
 pub use graph::Topology;
 pub use instance::{Caps, Demand, Instance, InstanceError};
 pub use lockstep::{Lockstep, lockstep};

@@ -60,7 +60,7 @@ pub struct Neighbourhoods {
 pub struct Loads(Counts);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Counts {
+pub(crate) enum Counts {
     Bytes(Vec<u8>),
     Words(Vec<u32>),
 }
@@ -105,6 +105,10 @@ impl Loads {
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.iter().map(u64::from).sum()
+    }
+
+    pub(crate) fn into_counts(self) -> Counts {
+        self.0
     }
 
     /// How many servers have each load that occurs, by load. O(|S| log |S|) at most.

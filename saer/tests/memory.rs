@@ -8,7 +8,7 @@ use saer::select::{
     AliasTable, BestOf, LeastLoaded, Rendezvous, Replacement, Request, SelectAmong, ServerSelector, SplitMix64,
     Uniform, Weighted,
 };
-use saer::{Caps, Demand, Instance, Options, Saer, Seed, run};
+use saer::{Caps, Demand, Engine, Instance, Options, Saer, Seed, run};
 
 /// On a computed graph with one ball a client, the peak of a run, its result included, stays below 8 bytes a ball,
 /// also where a quarter of the balls is refused in the first round.
@@ -23,6 +23,24 @@ fn a_run_holds_eight_bytes_a_ball() {
             assert_eq!(outcome.assignment.len(), n as usize);
         });
         assert!(peak.bytes_max <= 8 * u64::from(n), "cap {cap}: {} bytes", peak.bytes_max);
+    }
+}
+
+/// An engine that got its outcome back asks for the memory of its parts again, and for nothing that grows with the balls.
+#[test]
+fn a_second_run_asks_for_little() {
+    let n = 1_000_000;
+    let graph = Circulant::spread(n, 100, 1).unwrap();
+    let mut engine = Engine::default();
+    for cap in [2, 4] {
+        let instance = Instance::new(&graph, Demand::uniform(1), Caps::Uniform(cap)).unwrap();
+        let mut run = || {
+            let outcome = engine.run(&instance, &Saer, &Seed(1), Options::default());
+            engine.reclaim(outcome);
+        };
+        run();
+        let again = measure(run);
+        assert!(again.bytes_max < 64 << 10, "cap {cap}: {} bytes", again.bytes_max);
     }
 }
 

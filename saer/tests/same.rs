@@ -7,14 +7,29 @@ mod support;
 use proptest::prelude::*;
 use saer::graph::{Blocks, Circulant, Complete, Csr, Permutations, configuration, trust_subset};
 use saer::{
-    AdmissionRule, Caps, Demand, Exact, Instance, Options, Raes, Saer, Seed, Threshold, Topology, lockstep, run,
+    AdmissionRule, Caps, Demand, Engine, Exact, Instance, Options, Raes, Saer, Seed, Threshold, Topology, lockstep, run,
 };
 use support::{check, digest};
+
+std::thread_local! {
+    /// One engine for everything that a test compares: whatever an earlier run left in its memory.
+    static ENGINE: std::cell::RefCell<Engine> = std::cell::RefCell::default();
+}
+
+/// By an engine whose memory was that of other runs, and is for the next ones.
+fn again<T: Topology, R: AdmissionRule>(instance: &Instance<T>, rule: &R, seed: u64) -> saer::Outcome {
+    ENGINE.with_borrow_mut(|engine| {
+        let outcome = engine.run(instance, rule, &Seed(seed), Options::default());
+        engine.reclaim(outcome.clone());
+        outcome
+    })
+}
 
 /// The engine and the state machines agree on everything that both count.
 fn compare<T: Topology, R: AdmissionRule + Clone>(instance: &Instance<T>, rule: &R, seed: u64) {
     let engine = run(instance, rule, &Seed(seed), Options::default());
     check(instance, &engine);
+    assert_eq!(engine, again(instance, rule, seed));
     let machines = lockstep(instance, rule, &Seed(seed), false, Some(engine.stats.rounds()));
     assert_eq!(engine.assignment, machines.assignment);
     assert!(engine.loads.iter().eq(machines.loads.iter().copied()));
@@ -92,6 +107,38 @@ fn words_of_servers_agree() {
     }
 }
 
+/// Memory of larger and smaller systems, of wide and narrow counters, with and without weights, of runs that ended before
+/// their first round and that were cut off after it: nothing of it shows.
+#[test]
+fn kept_memory_does_not_show() {
+    let graph = |n| Circulant::spread(n, 40, 3).unwrap();
+    let weights = |n| (0..2 * n).map(|ball| 1 + ball % 2).collect();
+    let mut engine = Engine::default();
+    for (n, cap, weighted) in [
+        (70_000, 3, false),
+        (300, 300, false),
+        (300, 3, false),
+        (140_000, 5, true),
+        (140_000, 2, false),
+        (40, 1, true),
+        (90_000, 2, false),
+        (90_000, 600, true),
+        (140_000, 5, true),
+    ] {
+        let demand = if weighted { Demand::uniform(2).weighted(weights(n)) } else { Demand::uniform(2) };
+        let instance = Instance::new(graph(n), demand, Caps::Uniform(cap)).unwrap();
+        for limit in [64, 0, 1, 2, 64] {
+            let options = Options::default().round_limit(limit);
+            let outcome = engine.run(&instance, &Saer, &Seed(7), options);
+            assert_eq!(outcome, run(&instance, &Saer, &Seed(7), options), "n {n}, cap {cap}, limit {limit}");
+            // A host may keep what it got.
+            if limit != 1 {
+                engine.reclaim(outcome);
+            }
+        }
+    }
+}
+
 /// 1, 2, 3 and 7 threads, and the sequential engine: one assignment hash.
 #[cfg(feature = "rayon")]
 #[test]
@@ -104,6 +151,12 @@ fn threads_do_not_matter() {
             let together = pool.install(|| saer::run_parallel(instance, rule, &Seed(11), Options::default()));
             assert_eq!(digest(&alone.assignment), digest(&together.assignment), "{threads} threads");
             assert_eq!(alone, together);
+            let mut engine = Engine::default();
+            for _ in 0..2 {
+                let kept = pool.install(|| engine.run_parallel(instance, rule, &Seed(11), Options::default()));
+                assert_eq!(alone, kept, "{threads} threads");
+                engine.reclaim(kept);
+            }
         }
     }
     let graph = Permutations::new(100_000, 133, 3).unwrap();

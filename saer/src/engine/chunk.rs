@@ -1,10 +1,11 @@
 //! A run of consecutive balls: which are alive, and where they ask this round.
 
-use alloc::vec;
 use alloc::vec::Vec;
+use core::mem::take;
 
 use super::NOWHERE;
 use super::block::{BLOCK, block_of, blocks};
+use super::memory::zeros;
 use super::width::bit;
 use crate::{Draw, Instance, Topology};
 
@@ -14,12 +15,14 @@ pub(super) const CHUNK: u32 = 1 << 17;
 /// Balls that draw their ports before the first of them asks who stands there.
 const GROUP: usize = 256;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Chunk {
     first: u32,
     len: u32,
     /// Alive balls, counted from the first; `None` before the first round, when all are.
     alive: Option<Vec<u32>>,
+    /// Where the alive balls will be listed.
+    spare: Vec<u32>,
     /// The offsets within block b are `offsets[ends[b - 1]..ends[b]]`, from 0 for the first.
     ends: Vec<u32>,
     offsets: Vec<u16>,
@@ -28,8 +31,12 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    pub(super) const fn new(first: u32, len: u32) -> Self {
-        Self { first, len, alive: None, ends: Vec::new(), offsets: Vec::new(), masses: Vec::new() }
+    /// All balls alive, in the memory of an earlier run.
+    pub(super) fn begin(&mut self, first: u32, len: u32) {
+        (self.first, self.len) = (first, len);
+        if let Some(alive) = self.alive.take() {
+            self.spare = alive;
+        }
     }
 
     /// How many balls are alive.
@@ -54,7 +61,7 @@ impl Chunk {
         round: u32,
         slots: &mut [u32],
     ) {
-        let mut counts = vec![0; blocks(instance.graph().servers())];
+        let mut counts = zeros(take(&mut self.ends), blocks(instance.graph().servers()));
         let mut clients = Clients::from(instance, self.first);
         match &self.alive {
             None => {
@@ -85,7 +92,7 @@ impl Chunk {
         for block in &mut next {
             (*block, sum) = (sum, sum + *block);
         }
-        let mut offsets = vec![0; sum as usize];
+        let mut offsets = zeros(take(&mut self.offsets), sum as usize);
         let mut place = |server: u32| {
             let to = &mut next[block_of(server)];
             let at = *to as usize;
@@ -94,7 +101,7 @@ impl Chunk {
             at
         };
         if instance.is_weighted() {
-            let mut masses = vec![0; sum as usize];
+            let mut masses = zeros(take(&mut self.masses), sum as usize);
             for (ball, server) in self.asking(slots) {
                 masses[place(server)] = instance.weight(ball);
             }
@@ -103,10 +110,12 @@ impl Chunk {
             for &at in alive {
                 let _ = place(slots[at as usize]);
             }
+            self.masses.clear();
         } else {
             for &server in slots {
                 let _ = place(server);
             }
+            self.masses.clear();
         }
         self.offsets = offsets;
         self.ends = next;
@@ -121,9 +130,10 @@ impl Chunk {
     }
 
     /// Pass 3: who was refused stays alive. No branch per ball, which chance would make the processor guess wrong.
-    pub(super) fn settle(&mut self, refuses: &[u64], slots: &[u32]) {
-        self.offsets = Vec::new();
-        self.masses = Vec::new();
+    pub(super) fn settle(&mut self, refuses: &[u64], slots: &[u32], kept: bool) {
+        if !kept {
+            (self.offsets, self.masses) = (Vec::new(), Vec::new());
+        }
         match &mut self.alive {
             Some(alive) => {
                 let mut kept = 0;
@@ -135,7 +145,8 @@ impl Chunk {
                 alive.truncate(kept);
             }
             None => {
-                let mut alive = Vec::new();
+                let mut alive = take(&mut self.spare);
+                alive.clear();
                 let mut refused = [0; GROUP];
                 for (first, group) in (0..).step_by(GROUP).zip(slots.chunks(GROUP)) {
                     let mut kept = 0;
@@ -146,7 +157,9 @@ impl Chunk {
                     }
                     alive.extend_from_slice(&refused[..kept]);
                 }
-                alive.shrink_to_fit();
+                if !kept {
+                    alive.shrink_to_fit();
+                }
                 self.alive = Some(alive);
             }
         }

@@ -2,9 +2,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem::take;
 
 use super::block::{BLOCK, Block, Scratch, WORDS, blocks};
 use super::chunk::{CHUNK, Chunk};
+use super::memory::{Memory, zeros};
 use super::observe::Observer;
 use super::width::{Counter, bit};
 use super::{Options, Outcome, default_round_limit, fit};
@@ -75,32 +77,41 @@ pub(super) struct System<'a, T, R, D, C> {
     burned_counts: Vec<u32>,
     stats: Stats,
     observer: Option<Observer>,
+    /// What is left of it.
+    memory: Memory,
 }
 
 impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D, C> {
-    pub(super) fn new(instance: &'a Instance<T>, rule: &'a R, draw: &'a D, options: Options) -> Self {
+    pub(super) fn new(
+        instance: &'a Instance<T>,
+        rule: &'a R,
+        draw: &'a D,
+        options: Options,
+        mut memory: Memory,
+    ) -> Self {
         let servers = instance.graph().servers();
-        let words = (servers as usize).div_ceil(64);
-        let balls = instance.balls();
-        let starts = (0..balls).step_by(CHUNK as usize);
+        let bits = |old| zeros(old, (servers as usize).div_ceil(64));
+        let [refuses, burned, fits] = take(&mut memory.bitmaps).map(bits);
         Self {
             instance,
             rule,
             draw,
             options,
-            slots: vec![0; balls as usize],
-            chunks: starts.map(|first| Chunk::new(first, CHUNK.min(balls - first))).collect(),
-            loads: vec![C::default(); servers as usize],
-            refuses: vec![0; words],
-            burned: vec![0; words],
-            fits: vec![0; words],
-            burned_counts: vec![0; blocks(servers)],
+            slots: memory.slots(instance.balls()),
+            chunks: memory.chunks(instance.balls()),
+            loads: zeros(take(C::memory(&mut memory)), servers as usize),
+            refuses,
+            burned,
+            fits,
+            burned_counts: zeros(take(&mut memory.burned_counts), blocks(servers)),
             stats: Stats::default(),
             observer: options.neighbourhoods.then(|| Observer::new(servers)),
+            memory,
         }
     }
 
-    pub(super) fn run(mut self, threads: &impl Threads) -> Outcome {
+    /// Also what of the memory the outcome does not have.
+    pub(super) fn run(mut self, threads: &impl Threads) -> (Outcome, Memory) {
         let verdict = match self.instance.check_weights() {
             Err(infeasible) => Verdict::Infeasible(infeasible),
             Ok(()) => self.rounds(threads),
@@ -109,7 +120,11 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
         for (chunk, slots) in self.chunks.iter().zip(self.slots.chunks_mut(CHUNK as usize)) {
             chunk.abandon(slots);
         }
-        Outcome { verdict, assignment: self.slots, loads: C::loads(self.loads), stats: self.stats }
+        let mut memory = self.memory;
+        memory.chunks = self.chunks;
+        memory.bitmaps = [self.refuses, self.burned, self.fits];
+        memory.burned_counts = self.burned_counts;
+        (Outcome { verdict, assignment: self.slots, loads: C::loads(self.loads), stats: self.stats }, memory)
     }
 
     fn rounds(&mut self, threads: &impl Threads) -> Verdict {
@@ -165,9 +180,9 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
             fit::fit(instance, rule, &self.fits, &self.chunks, &mut self.slots, &mut self.loads);
         }
 
-        let refuses = &self.refuses;
+        let (refuses, kept) = (&self.refuses, self.memory.kept);
         let parts = self.chunks.iter_mut().zip(self.slots.chunks(CHUNK as usize)).collect();
-        threads.each(parts, || (), |(), (chunk, slots)| chunk.settle(refuses, slots));
+        threads.each(parts, || (), |(), (chunk, slots)| chunk.settle(refuses, slots, kept));
     }
 
     fn alive(&self) -> u64 {

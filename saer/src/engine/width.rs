@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::memory::Memory;
 use crate::stats::Loads;
 
 /// An unsigned counter that saturates. Its largest value is above every cap, so a saturated sum is judged alike.
@@ -12,6 +13,7 @@ pub(super) trait Counter: Copy + Default + Ord + Send + Sync {
     /// The same with a weight that was counted.
     fn and(self, other: Self) -> Self;
     fn get(self) -> u32;
+    fn memory(memory: &mut Memory) -> &mut Vec<Self>;
     fn loads(counters: Vec<Self>) -> Loads;
 }
 
@@ -34,6 +36,10 @@ impl Counter for u8 {
     #[inline]
     fn get(self) -> u32 {
         self.into()
+    }
+
+    fn memory(memory: &mut Memory) -> &mut Vec<Self> {
+        &mut memory.bytes
     }
 
     fn loads(counters: Vec<Self>) -> Loads {
@@ -60,6 +66,10 @@ impl Counter for u32 {
     #[inline]
     fn get(self) -> u32 {
         self
+    }
+
+    fn memory(memory: &mut Memory) -> &mut Vec<Self> {
+        &mut memory.words
     }
 
     fn loads(counters: Vec<Self>) -> Loads {

@@ -1,0 +1,62 @@
+//! The buffers of a run, which the next one can have.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem::take;
+
+use super::Outcome;
+use super::chunk::{CHUNK, Chunk};
+use crate::stats::Counts;
+
+/// Buffers that no run uses now.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// Whether a run leaves its buffers, instead of giving each back as soon as it is not needed any more.
+    pub(super) kept: bool,
+    pub(super) slots: Vec<u32>,
+    pub(super) chunks: Vec<Chunk>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) words: Vec<u32>,
+    pub(super) bitmaps: [Vec<u64>; 3],
+    pub(super) burned_counts: Vec<u32>,
+}
+
+impl Memory {
+    pub(super) fn reclaim(&mut self, outcome: Outcome) {
+        self.slots = outcome.assignment;
+        match outcome.loads.into_counts() {
+            Counts::Bytes(bytes) => self.bytes = bytes,
+            Counts::Words(words) => self.words = words,
+        }
+    }
+
+    /// A slot for each ball, with anything in it.
+    pub(super) fn slots(&mut self, balls: u32) -> Vec<u32> {
+        let mut slots = take(&mut self.slots);
+        if slots.capacity() < balls as usize {
+            return vec![0; balls as usize];
+        }
+        slots.resize(balls as usize, 0);
+        slots
+    }
+
+    /// The chunks of so many balls, all of them alive.
+    pub(super) fn chunks(&mut self, balls: u32) -> Vec<Chunk> {
+        let mut chunks = take(&mut self.chunks);
+        chunks.resize_with(balls.div_ceil(CHUNK) as usize, Chunk::default);
+        for (chunk, first) in chunks.iter_mut().zip((0..balls).step_by(CHUNK as usize)) {
+            chunk.begin(first, CHUNK.min(balls - first));
+        }
+        chunks
+    }
+}
+
+/// So many zeros where these numbers were. New memory is asked for as zeros, which costs nothing before it is touched.
+pub(super) fn zeros<C: Clone + Default>(mut old: Vec<C>, len: usize) -> Vec<C> {
+    if old.capacity() < len {
+        return vec![C::default(); len];
+    }
+    old.clear();
+    old.resize(len, C::default());
+    old
+}
