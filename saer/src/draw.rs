@@ -23,7 +23,7 @@ pub trait Draw: Sync {
 /// splitmix64 as `mix`. Vectors are checked in; a change of them is decision-breaking.
 ///
 /// It is not a cipher. Who knows the seed before choosing ids can choose ids that meet on one server. Where clients may
-/// do that, draw the seed after the ids are fixed, or key the draw ([`Keyed`], feature `keyed`) with a key that clients
+/// do that, draw the seed after the ids are fixed, or key the draw (`Keyed`, feature `keyed`) with a key that clients
 /// learn later or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(
