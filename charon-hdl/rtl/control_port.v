@@ -110,7 +110,7 @@ module control_port #(
         SERVICE_V6 = 6'h10, TUNNEL_V6 = 6'h14, ROW_ADDRESS = 6'h18, ROW_MAC = 6'h1c, ROW_PORT = 6'h1e, SET_ROW = 6'h1f,
         SCORE_G = 6'h20, SCORE_V = 6'h21, SCORE = 6'h22, SCORE_LOW = 6'h23, SCORE_HIGH = 6'h24;
 
-    wire        write, read, write_error, read_error, hold;
+    wire        write, write_error, read_error, hold;
     wire [13:0] write_word, read_word;
     wire [31:0] data, read_data;
     wire [3:0]  bytes;
@@ -123,7 +123,7 @@ module control_port #(
         .rvalid_o(rvalid_o), .rready_i(rready_i), .rdata_o(rdata_o), .rresp_o(rresp_o),
         .write_o(write), .write_word_o(write_word), .write_data_o(data), .write_bytes_o(bytes),
         .write_error_i(write_error), .wait_i(hold),
-        .read_o(read), .read_word_o(read_word), .read_data_i(read_data), .read_error_i(read_error)
+        .read_word_o(read_word), .read_data_i(read_data), .read_error_i(read_error)
     );
 
     // What a write is.
@@ -280,7 +280,6 @@ module control_port #(
             default:            found = 32'd0;
         endcase
     assign read_data = found;
-    wire unused = &{1'b0, read};
 endmodule
 
 `default_nettype wire
