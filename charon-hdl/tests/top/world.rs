@@ -107,7 +107,7 @@ impl<'a> World<'a> {
 
     /// Configuration and the first version, at the bus's own pace.
     fn start(&mut self) -> Checked {
-        for write in self.plane.configure(&self.config) {
+        for write in self.plane.configure(&self.config).unwrap() {
             self.master.push(Access::write(write.address, write.data));
         }
         let mut edits: Vec<Edit> = (0..12).map(|id| Edit::Add(id, 0)).collect();
