@@ -102,8 +102,9 @@ module charon_top #(
     assign now_o  = now;
     assign bank_o = bank;
 
-    // Stage 1: the fields, with the tick and the version of the packet. What of a version does not fit into a bank, whether
-    // its Alias Table can be used, comes along.
+    // Stage 1: the fields, with the tick and the version of the packet. Ticks go along also without a packet, for the control
+    // port's operations; a reset ends them too, or the first of these would have a tick from before it. What of a version
+    // does not fit into a bank, whether its Alias Table can be used, comes along.
     reg         valid_s1, stateful_s1, v6_s1, inner_v6_s1, stamped_s1, bank_s1, usable_s1;
     reg [1:0]   kind_s1;
     reg [3:0]   reason_s1;
@@ -115,7 +116,7 @@ module charon_top #(
         valid_s1  <= tuple_in_charon_input_VALID & ~rst;
         bank_s1   <= bank;
         usable_s1 <= usable[bank];
-        now_s1    <= now;
+        now_s1    <= now & {32{~rst}};
         {stateful_s1, kind_s1, reason_s1, v6_s1, inner_v6_s1, source_s1, destination_s1, inner_source_s1, source_port_s1,
          destination_port_s1, flags_s1, ttl_s1, stamped_s1, word_s1} <= tuple_in_charon_input_DATA;
     end
@@ -137,7 +138,7 @@ module charon_top #(
     wire ours_s1 = kind_s1 == WRAPPED ? tunnel_s1 : service_s1;
     always @(posedge clk_lookup) begin
         {valid_s2, valid_s3, valid_s4, valid_s5} <= {valid_s1, valid_s2, valid_s3, valid_s4} & {4{~rst}};
-        {now_s2, now_s3, now_s4, now_s5}     <= {now_s1, now_s2, now_s3, now_s4};
+        {now_s2, now_s3, now_s4, now_s5}     <= {now_s1, now_s2, now_s3, now_s4} & {128{~rst}};
         {word_s2, word_s3, word_s4, word_s5} <= {word_s1, word_s2, word_s3, word_s4};
         {source_s2, source_s3}               <= {source_s1, source_s2};
         facts_s2 <= {stateful_s1, kind_s1, reason_s1, v6_s1, inner_v6_s1, bank_s1, usable_s1, stamped_s1, ours_s1, inner_s1,
@@ -250,7 +251,8 @@ module charon_top #(
         v_s6        <= speed(word_s5[11:0]);
     end
 
-    // Stage 6: the operation; or one of the control port, where no packet is.
+    // Stage 6: the operation; or one of the control port, where no packet is. Its tick is that of the stage, as if it had come
+    // with the packets: with a later one, the packets behind it would find a row newer than themselves.
     reg         injected;
     wire        inject_s6 = score_valid & ~injected & ~valid_s6 & ~rst;
     wire        update_s6 = action_s6 == TO_CLIENT;
@@ -259,7 +261,7 @@ module charon_top #(
     wire [7:0]  code_s6   = update_s6 ? `CHARON_OP_UPDATE : scored_s6 ? `CHARON_OP_GET_INDEX : `CHARON_OP_COPY;
     wire [7:0]  control_s6 = score_update ? `CHARON_OP_UPDATE : `CHARON_OP_READ;
     wire [92:0] request_s6 = valid_s6 ? {stateful_s6, code_s6, id0_s6, id1_s6, g_s6, v_s6, now_s6}
-                                      : {1'b1, control_s6, score_id, score_id, score_g, score_v, now};
+                                      : {1'b1, control_s6, score_id, score_id, score_g, score_v, now_s6};
     wire        ask_s6    = valid_s6 | inject_s6;
 
     // What goes around dip_reg_score.

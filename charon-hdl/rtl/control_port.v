@@ -11,9 +11,10 @@
 //
 //   0x0000  ID          r   0x43484152
 //   0x0004  SERVERS     r   N
-//   0x0008  TICK        rw  the tick; a write sets it, from the next clock on
-//   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write: put the next one into force; bit
-//                           0: its Alias Table can be used (otherwise nobody can be chosen for a new flow)
+//   0x0008  TICK        rw  the tick; a write sets it, from the next clock on, and is answered when no operation on
+//                           a score can have the tick before any more
+//   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write:
+//                           put the next one into force; bit 0: its Alias Table can be used (otherwise nobody can be chosen for a new flow)
 //   0x0010  FAULTS      r   operations with unknown codes or ids that dip_reg_score saw
 //   0x0014  DROPS       r   operations that dip_reg_score dropped (the state machine only)
 //   0x0020  CONFIG      c   bit 0: the first candidate always (sticky); 1: ids in the high bits of timestamps; 2, 3: stored
@@ -44,7 +45,8 @@
 
 module control_port #(
     parameter SERVERS = `CHARON_SERVERS, // N, 2 to 256
-    parameter LINGER  = 20               // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
+    parameter LINGER  = 20,              // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
+    parameter SETTLE  = 6                // clocks from a tick to operations with it, and the answer to TICK waits; to 1023
 ) (
     input  wire         clk_i,           // every edge that counts is rising
     input  wire         rst_i,           // synchronous, active high
@@ -222,7 +224,8 @@ module control_port #(
             usable_o[~bank_o] <= data[0];
             versions          <= &versions ? 32'd1 : versions + 32'd1;
             linger            <= LINGER;
-        end else if (linger != 10'd0) linger <= linger - 10'd1;
+        end else if (write & is_tick) linger <= SETTLE;
+        else if (linger != 10'd0) linger <= linger - 10'd1;
 
     // Scores.
     reg [39:0] score;

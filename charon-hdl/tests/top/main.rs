@@ -11,6 +11,7 @@
 
 mod faults;
 mod lockstep;
+mod tables;
 #[path = "../support/tools.rs"]
 mod tools;
 mod traffic;

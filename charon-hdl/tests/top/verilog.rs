@@ -45,7 +45,10 @@ fn the_simulator_agrees() {
         return;
     }
     let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
-    let mut world = World::new(&netlist, config(), false, 9, true).unwrap();
+    let mut world = World::new(&netlist, config(), 16, 9);
+    (world.trace, world.by_bus) = (Some(Vec::new()), true);
+    world.reset(1, false).unwrap();
+    world.start().unwrap();
     let edits = world.draw_edits();
     world.replace(edits);
     while world.trace.as_ref().unwrap().len() < CLOCKS {
