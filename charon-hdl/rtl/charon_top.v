@@ -23,7 +23,10 @@
 //              4, 5 candidates; what to do           18  the output registers
 // Scores       dip_reg_score_pipe. With SCORE_FSM = 1 the paper's dip_reg_score_fsm: packets are still answered in order,
 //              after 12 clocks or more, and a packet whose request is dropped is never answered. DROPS counts those, and the
-//              tries of the control port that met a full queue.
+//              tries of the control port that met a full queue; it tries again.
+// Control      an operation of the control port on a score takes the slot of a clock without a packet, or of a packet that
+//              needs no score; so it delays none. SYNs and reports in every clock leave it none: it is given up then, with
+//              an error, see control_port.
 // Reset        no packet is under way and no version in force; the outputs are zero.
 `default_nettype none
 `include "charon_params.vh"
@@ -95,7 +98,7 @@ module charon_top #(
         .row_mac_o(row_mac), .row_port_o(row_port), .config_o(configured), .uplink_port_o(uplink_port),
         .uplink_mac_o(uplink_mac), .service_v4_o(service_v4), .tunnel_v4_o(tunnel_v4), .service_v6_o(service_v6),
         .tunnel_v6_o(tunnel_v6), .score_valid_o(score_valid), .score_update_o(score_update), .score_id_o(score_id),
-        .score_g_o(score_g), .score_v_o(score_v), .score_done_i(score_done), .score_i(answer_score),
+        .score_g_o(score_g), .score_v_o(score_v), .score_busy_i(injected), .score_done_i(score_done), .score_i(answer_score),
         .faults_i(faults), .drops_i(drops)
     );
     timestamp_gen time_of_day (.clk_i(clk_lookup), .rst_i(rst), .set_i(set_time), .time_i(word), .now_o(now));
@@ -251,23 +254,24 @@ module charon_top #(
         v_s6        <= speed(word_s5[11:0]);
     end
 
-    // Stage 6: the operation; or one of the control port, where no packet is. Its tick is that of the stage, as if it had come
-    // with the packets: with a later one, the packets behind it would find a row newer than themselves.
+    // Stage 6: the operation; or one of the control port, where no packet is that needs a score. Its tick is that of the
+    // stage, as if it had come with the packets: with a later one, the packets behind it would find a row newer than themselves.
     reg         injected;
-    wire        inject_s6 = score_valid & ~injected & ~valid_s6 & ~rst;
     wire        update_s6 = action_s6 == TO_CLIENT;
+    wire        needs_s6  = valid_s6 & stateful_s6 & (update_s6 | scored_s6);
+    wire        inject_s6 = score_valid & ~injected & ~needs_s6 & ~rst;
     wire [7:0]  id0_s6    = by_alias_s6 & scored_s6 ? first_s6 : id_s6;
     wire [7:0]  id1_s6    = by_alias_s6 & scored_s6 & ~configured[0] ? second_s6 : id0_s6;
     wire [7:0]  code_s6   = update_s6 ? `CHARON_OP_UPDATE : scored_s6 ? `CHARON_OP_GET_INDEX : `CHARON_OP_COPY;
     wire [7:0]  control_s6 = score_update ? `CHARON_OP_UPDATE : `CHARON_OP_READ;
-    wire [92:0] request_s6 = valid_s6 ? {stateful_s6, code_s6, id0_s6, id1_s6, g_s6, v_s6, now_s6}
-                                      : {1'b1, control_s6, score_id, score_id, score_g, score_v, now_s6};
+    wire [92:0] request_s6 = inject_s6 ? {1'b1, control_s6, score_id, score_id, score_g, score_v, now_s6}
+                                       : {stateful_s6, code_s6, id0_s6, id1_s6, g_s6, v_s6, now_s6};
     wire        ask_s6    = valid_s6 | inject_s6;
 
     // What goes around dip_reg_score.
-    localparam CONTEXT = 29;
-    wire [CONTEXT-1:0] context_s6 = {inject_s6, stateful_s6, action_s6, detail_s6, v6_s6, bank_s6, found_s6, scored_s6, used_s6,
-                                     id_s6, fallback_s6};
+    localparam CONTEXT = 30;
+    wire [CONTEXT-1:0] context_s6 = {inject_s6, valid_s6, stateful_s6, action_s6, detail_s6, v6_s6, bank_s6, found_s6,
+                                     scored_s6, used_s6, id_s6, fallback_s6};
     wire [CONTEXT-1:0] context_s15;
     wire               answered_s15;
     wire [7:0]         winner_s15;
@@ -310,12 +314,12 @@ module charon_top #(
             assign lost = 1'b0;
         end
     endgenerate
-    wire       injected_s15, stateful_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15;
+    wire       injected_s15, packet_s15, stateful_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15;
     wire [1:0] action_s15;
     wire [3:0] detail_s15;
     wire [7:0] id_s15, fallback_s15;
-    assign {injected_s15, stateful_s15, action_s15, detail_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15, id_s15,
-            fallback_s15} = context_s15;
+    assign {injected_s15, packet_s15, stateful_s15, action_s15, detail_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15,
+            id_s15, fallback_s15} = context_s15;
     assign score_done = answered_s15 & injected_s15;
     always @(posedge clk_lookup)
         injected <= (inject_s6 | injected) & ~score_done & ~lost & ~rst;
@@ -326,7 +330,7 @@ module charon_top #(
     reg [3:0]   detail_s16;
     reg [7:0]   id_s16_r, other_s16_r;
     always @(posedge clk_lookup) begin
-        valid_s16    <= answered_s15 & ~injected_s15 & ~rst;
+        valid_s16    <= answered_s15 & packet_s15 & ~rst;
         stateful_s16 <= stateful_s15;
         action_s16   <= action_s15;
         detail_s16   <= detail_s15;

@@ -7,7 +7,8 @@
 // Errors       SLVERR, and nothing changes: addresses that are no multiple of 4 or not in the map, reads of what can only be
 //              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in force, and strobes
 //              that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables). All other words
-//              take the bytes that the strobes name. The ids in cells and buckets are taken as they are.
+//              take the bytes that the strobes name. The ids in cells and buckets are taken as they are. SLVERR also for a
+//              SCORE that found no slot for PATIENCE clocks, which then has changed nothing: ask again.
 //
 //   0x0000  ID          r   0x43484152
 //   0x0004  SERVERS     r   N
@@ -31,7 +32,8 @@
 //   0x007C  SET_ROW     w   7:0 id; bit 8: IPv6; bit 9: there is a row, the words above (otherwise there is none)
 //   0x0080  SCORE_G     rw  11:0 tasks, for UPDATE
 //   0x0084  SCORE_V     rw  23:0 tasks per tick in units of 2^-28, for UPDATE
-//   0x0088  SCORE       w   7:0 id; bit 8: UPDATE (otherwise READ). Answered when it is done: in a clock without a packet
+//   0x0088  SCORE       w   7:0 id; bit 8: UPDATE (otherwise READ). Answered when it is done, in a slot without a packet
+//                           or with one that needs no score; or with SLVERR when it had none for PATIENCE clocks
 //   0x008C  SCORE_LOW   r   31:0 of the score that the last SCORE answered
 //   0x0090  SCORE_HIGH  r   39:32
 //   0x1000  CELLS       w   N words, cell by cell: 16:0 threshold, 31:24 alias
@@ -44,9 +46,10 @@
 `include "charon_params.vh"
 
 module control_port #(
-    parameter SERVERS = `CHARON_SERVERS, // N, 2 to 256
-    parameter LINGER  = 20,              // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
-    parameter SETTLE  = 6                // clocks from a tick to operations with it, and the answer to TICK waits; to 1023
+    parameter SERVERS  = `CHARON_SERVERS, // N, 2 to 256
+    parameter LINGER   = 20,             // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
+    parameter SETTLE   = 6,              // clocks from a tick to operations with it, and the answer to TICK waits; to 1023
+    parameter PATIENCE = 1023            // clocks that an operation on a score may wait for its slot, 1 to 1023
 ) (
     input  wire         clk_i,           // every edge that counts is rising
     input  wire         rst_i,           // synchronous, active high
@@ -94,7 +97,8 @@ module control_port #(
     output wire [127:0] service_v6_o,    // SERVICE_V6
     output wire [127:0] tunnel_v6_o,     // TUNNEL_V6
     // A score's operation.
-    output reg          score_valid_o,   // one is waiting; it holds until score_done_i
+    output wire         score_valid_o,   // one is waiting for a slot
+    input  wire         score_busy_i,    // it has begun, and ends by score_done_i, or by waiting again
     output reg          score_update_o,  // UPDATE; otherwise READ
     output reg  [7:0]   score_id_o,      // of this server
     output wire [11:0]  score_g_o,       // SCORE_G
@@ -124,7 +128,7 @@ module control_port #(
         .arvalid_i(arvalid_i), .arready_o(arready_o), .araddr_i(araddr_i),
         .rvalid_o(rvalid_o), .rready_i(rready_i), .rdata_o(rdata_o), .rresp_o(rresp_o),
         .write_o(write), .write_word_o(write_word), .write_data_o(data), .write_bytes_o(bytes),
-        .write_error_i(write_error), .wait_i(hold),
+        .write_error_i(write_error), .wait_i(hold), .fail_i(give_up),
         .read_word_o(read_word), .read_data_i(read_data), .read_error_i(read_error)
     );
 
@@ -228,17 +232,26 @@ module control_port #(
         else if (linger != 10'd0) linger <= linger - 10'd1;
 
     // Scores.
+    // An operation that has begun is waited for; one that has no slot for too long is given up.
     reg [39:0] score;
+    reg        score_asked;
+    reg [9:0]  patience;
+    wire       give_up = score_asked & patience == 10'd0 & ~score_busy_i;
+    assign score_valid_o = score_asked & patience != 10'd0;
     always @(posedge clk_i)
         if (rst_i) begin
-            {score_valid_o, score_update_o, score_id_o} <= 10'd0;
-            score <= 40'd0;
-        end else if (write & is_score) {score_valid_o, score_update_o, score_id_o} <= {1'b1, data[8], data[7:0]};
-        else if (score_done_i) begin
-            score_valid_o <= 1'b0;
-            score         <= score_i;
+            {score_asked, score_update_o, score_id_o} <= 10'd0;
+            score    <= 40'd0;
+            patience <= 10'd0;
+        end else begin
+            if (write & is_score) begin
+                {score_asked, score_update_o, score_id_o} <= {1'b1, data[8], data[7:0]};
+                patience <= PATIENCE;
+            end else if (score_done_i | give_up) score_asked <= 1'b0;
+            else if (patience != 10'd0) patience <= patience - 10'd1;
+            if (score_done_i) score <= score_i;
         end
-    assign hold = linger != 10'd0 | score_valid_o;
+    assign hold = linger != 10'd0 | score_asked;
 
     // Reads.
     wire [5:0] from      = read_word[5:0];

@@ -21,7 +21,11 @@ const MODULES: [(&str, &str, &[Check]); 5] = [
         include_str!("../../netlist/ip_table_faults.btor2"),
         &[|netlist, fault| ip::edits(netlist, fault, false, 20)],
     ),
-    ("control_port", include_str!("../../netlist/control_port_faults.btor2"), &[control::accesses]),
+    (
+        "control_port",
+        include_str!("../../netlist/control_port_faults.btor2"),
+        &[control::accesses, control::operations],
+    ),
     ("timestamp_gen", include_str!("../../netlist/timestamp_gen_faults.btor2"), &[small::ticks]),
     (
         "server_id_extract",

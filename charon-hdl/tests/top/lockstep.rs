@@ -5,7 +5,7 @@ use charon_hdl::btor2::Netlist;
 use charon_model::pipeline::{DropReason, NewFlows, PuntReason, Route};
 use charon_model::timestamp::Layout;
 
-use super::traffic::config;
+use super::traffic::{config, needing};
 use super::world::{Checked, Reached, World};
 
 /// Of both options, each value once.
@@ -81,11 +81,11 @@ pub(crate) fn run(world: &mut World<'_>, alternations: usize, clocks: usize) -> 
     world.scores()
 }
 
-/// Operations of the control port under a packet in seven of eight clocks, while ticks end every few clocks, and now and then
-/// another time is set right before one.
+/// Operations of the control port under packets, first one a clock, then in seven of eight clocks, while ticks end every few
+/// clocks, and now and then another time is set right before one.
 pub(crate) fn operate(world: &mut World<'_>, clocks: usize) -> Checked {
     world.ticking = true;
-    for _ in 0..clocks {
+    for clock in 0..clocks {
         if !world.is_changing() {
             world.hurry = world.draw.one_in(2);
             let id = world.draw.below(world.servers().into()) as u8;
@@ -98,7 +98,7 @@ pub(crate) fn operate(world: &mut World<'_>, clocks: usize) -> Checked {
                 _ => world.ask_score(id, Some((g, v)), at),
             }
         }
-        world.traffic()?;
+        if clock < clocks / 2 && !world.drops_requests() { world.packet()? } else { world.traffic()? }
     }
     (world.ticking, world.hurry) = (false, false);
     world.scores()
@@ -138,6 +138,30 @@ fn operations_under_traffic_are_the_models() {
         println!("SCORE_FSM = {fsm}: {:?}", world.reached);
         assert!(world.reached["operation"] > 70, "{:?}", world.reached);
     }
+}
+
+/// SYNs in every clock leave the control port no slot: its operation is given up and has changed nothing. The first other clock
+/// is enough, be it that of a packet which needs no score.
+#[test]
+fn an_operation_without_a_slot_is_given_up() {
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
+    let mut world = prepare(&netlist, 16, 0, false).unwrap();
+    for round in 0..4u16 {
+        world.starving = round % 2 == 0;
+        world.ask_score(1, Some((10 + round, 1)), None);
+        let mut clocks = 0;
+        while world.is_changing() {
+            clocks += 1;
+            let needing = needing(&mut world.draw);
+            // In round 1 nothing is asked about one of them; in round 3 one is missing.
+            let other = clocks == 1_000 && !world.starving;
+            world.step_with((!other || round == 1).then_some(needing), !other).unwrap();
+        }
+        assert!((1_000..1_100).contains(&clocks), "{clocks}");
+        world.starving = false;
+        world.scores().unwrap();
+    }
+    assert_eq!((world.reached["refused"], world.reached["operation"]), (2, 2 + 4 * 16));
 }
 
 /// With the paper's Score Table the same decisions in the same order, as long as the load lets it drop nothing.

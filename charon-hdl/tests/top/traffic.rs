@@ -99,6 +99,12 @@ pub(crate) fn frame(draw: &mut Draw, servers: u16, address: impl Fn(bool, u8) ->
     frame.build()
 }
 
+/// A SYN that needs a score.
+pub(crate) fn needing(draw: &mut Draw) -> Vec<u8> {
+    let service = SocketAddr::new(config().service.v4.unwrap().into(), 443);
+    Frame::new(client(false, draw), service, Flags::SYN).timestamps(draw.bits() as u32, 0).build()
+}
+
 /// A report, mostly of a server that there is, from where it is.
 fn wrapped(draw: &mut Draw, servers: u16, v6: bool, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
     let outer_v6 = if draw.one_in(4) { !v6 } else { v6 };

@@ -74,6 +74,8 @@ pub(crate) struct World<'a> {
     pub(crate) hurry: bool,
     /// Buckets are written over the bus, as everything else; otherwise into their memory, which takes no clocks.
     pub(crate) by_bus: bool,
+    /// Operations of the control port may find no slot.
+    pub(crate) starving: bool,
     /// Every few clocks a tick ends.
     pub(crate) ticking: bool,
     pub(super) clock: usize,
@@ -133,7 +135,7 @@ impl<'a> World<'a> {
         Self {
             dut,
             probes: Probes {
-                injected: netlist.signal("injected").expect("a register"),
+                injected: netlist.signal("control.score_busy_i").expect("a register"),
                 drops,
                 clocks: netlist.signal("time_of_day.clocks").expect("a register"),
                 buckets: buckets.map(|name| netlist.memory(name).expect("a memory")),
@@ -162,6 +164,7 @@ impl<'a> World<'a> {
             overload: false,
             hurry: false,
             by_bus: false,
+            starving: false,
             ticking: false,
             clock: 0,
             draw: Draw::new(seed),
@@ -192,6 +195,11 @@ impl<'a> World<'a> {
         self.servers
     }
 
+    /// It has the paper's Score Table.
+    pub(crate) fn drops_requests(&self) -> bool {
+        self.fsm
+    }
+
     /// A clock with a packet of the drawn traffic, or without one.
     pub(crate) fn traffic(&mut self) -> Checked {
         if self.draw.one_in(8) || self.fsm && !self.overload && self.waiting.len() > 40 {
@@ -208,10 +216,14 @@ impl<'a> World<'a> {
         self.step(Some(bytes))
     }
 
-    /// A clock: a frame through the model's parser into both, or nothing.
+    /// A clock: a frame, about which something is asked, mostly; or nothing.
     pub(crate) fn step(&mut self, frame: Option<Vec<u8>>) -> Checked {
         let stateful = !self.draw.one_in(16);
-        let mut frame = frame;
+        self.step_with(frame, stateful)
+    }
+
+    /// A clock: a frame through the model's parser into both, or nothing.
+    pub(crate) fn step_with(&mut self, mut frame: Option<Vec<u8>>, stateful: bool) -> Checked {
         let parsed = frame.as_mut().map(|bytes| Packet::parse(bytes).map(|packet| *packet.headers()));
         let fields = parsed.as_ref().map(|parsed| {
             let fields = Fields::new(parsed.as_ref());
@@ -331,6 +343,17 @@ impl<'a> World<'a> {
 
     /// An answer of the bus: a write of SCORE when its operation is done, and reads of what it answered.
     fn answered(&mut self, answered: Answered) -> Checked {
+        if let (Access::Write { address: registers::SCORE, .. }, true, 2) =
+            (answered.access, self.starving, answered.response)
+        {
+            *self.reached.entry("refused".into()).or_default() += 1;
+            same(
+                "an operation that is given up has begun",
+                (self.done, self.operations.pop_front().is_some()),
+                (0, true),
+            )?;
+            return Ok(());
+        }
         same("the bus answers", answered.response, 0)?;
         match answered.access {
             Access::Read { address: registers::SCORE_LOW } => same("the score", answered.data, self.score as u32),
