@@ -7,7 +7,7 @@ The files are byte for byte the same whenever the RTL is: source positions and g
 of Yosys is pinned.
 For every design there is the netlist of each size, and one with the faults of tools/faults.txt or tools/part_faults.txt
 built in: every expression named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that
-nothing writes.
+nothing writes. A fault of a design that has no such netlist is an error.
 """
 
 import os
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Each in several sizes, and with planted faults.
+# Each in several sizes.
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
 # Small ones, with their parameters, on which the interpreter is compared with a simulator.
@@ -26,7 +26,7 @@ SMALL = [
     ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
     ("row_memory", {"ROWS": 5, "WIDTH": 66}),
 ]
-# The parts around the Score Table, and the whole: file, module, parameters. Each also with its faults, as its first file.
+# The parts around the Score Table, and the whole: file, module, parameters.
 PARTS = [
     ("alias_table_16", "alias_table", {"SERVERS": 16}),
     ("alias_table_100", "alias_table", {"SERVERS": 100}),
@@ -38,6 +38,17 @@ PARTS = [
     ("control_port_16", "control_port", {"SERVERS": 16}),
     ("charon_top_16", "charon_top", {"SERVERS": 16}),
     ("charon_top_fsm_16", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}),
+]
+# With their faults: file, module, parameters, and which designs' faults.
+FAULTY = [
+    ("dip_reg_score_fsm", "dip_reg_score_fsm", {"SERVERS": 16}, ["dip_reg_score_fsm"]),
+    ("dip_reg_score_pipe", "dip_reg_score_pipe", {"SERVERS": 16}, ["dip_reg_score_pipe"]),
+    ("alias_table", "alias_table", {"SERVERS": 16}, ["alias_table"]),
+    ("ip_table", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}, ["ip_table"]),
+    ("timestamp_gen", "timestamp_gen", {}, ["timestamp_gen"]),
+    ("server_id_extract", "server_id_extract", {"ID_BITS": 4}, ["server_id_extract"]),
+    ("control_port", "control_port", {"SERVERS": 16}, ["control_port"]),
+    ("charon_top", "charon_top", {"SERVERS": 16}, ["charon_top"]),
 ]
 YOSYS = "0.70"
 
@@ -82,17 +93,15 @@ def main():
     for top in DESIGNS:
         for size in SIZES:
             write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
-        faulty = with_faults(sources, top)
-        write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
     for top, parameters in SMALL:
         write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
-    faulty = set()
     for name, top, parameters in PARTS:
         write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"), PASSES_OF_PARTS)
-        if top not in faulty:
-            planted = with_faults(sources, top)
-            write_netlist(planted, top, parameters, os.path.join(out, f"{top}_faults.btor2"), PASSES_OF_PARTS)
-            faulty.add(top)
+    faults = read_faults()
+    for name, top, parameters, designs in FAULTY:
+        passes = PASSES if top in DESIGNS else PASSES_OF_PARTS
+        faulty = with_faults(sources, [fault for fault in faults if fault[2] in designs])
+        write_netlist(faulty, top, parameters, os.path.join(out, f"{name}_faults.btor2"), passes)
 
 
 def read_sources():
@@ -141,11 +150,9 @@ def needed(sources, top):
     return found
 
 
-def with_faults(sources, top):
+def with_faults(sources, faults):
     sources = dict(sources)
-    for number, _, design, name, pattern, wrong in read_faults():
-        if design != top:
-            continue
+    for number, _, _, name, pattern, wrong in faults:
         match = re.fullmatch(r"(.*)<<(.*)>>(.*)", pattern)
         before, right, after = match.groups()
         text = sources[name]
@@ -166,6 +173,10 @@ def read_faults():
             for line in file:
                 if line.strip() and not line.startswith("#"):
                     faults.append([field.strip() for field in line.split(" @ ")])
+    known = {design for *_, designs in FAULTY for design in designs}
+    for number, meaning, design, *_ in faults:
+        if design not in known:
+            sys.exit(f"error: fault {number}, {meaning}: no netlist has faults of {design!r}")
     return faults
 
 

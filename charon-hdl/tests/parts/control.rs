@@ -244,6 +244,7 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
     let mut due: VecDeque<Access> = batch.into();
     let mut effects = VecDeque::new();
     let mut scores = Scores::default();
+    let (mut written, mut read) = (None, None);
     let (mut bank, mut acted, mut clock) = (dut.get("bank_o"), None, 0);
     while !master.is_done() {
         clock += 1;
@@ -256,7 +257,8 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
             read_address: stall(),
             read_answer: stall(),
         };
-        ports.drive(dut.machine(), &master.drive(stalls));
+        let bus = master.drive(stalls);
+        ports.drive(dut.machine(), &bus);
         dut.settle();
         for enable in ENABLES {
             if dut.get(enable) == 1 {
@@ -273,6 +275,11 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
         dut.set(&[("score_i", score.into())]);
         let done = scores.clock(dut, draw);
         let seen = ports.see(dut.machine());
+        // What waited to be taken is still there, and the same.
+        same("a write's answer holds", seen.written, written.or(seen.written))?;
+        same("a read's answer holds", seen.read, read.or(seen.read))?;
+        written = seen.written.filter(|_| !bus.take_write);
+        read = seen.read.filter(|_| !bus.take_read);
         if seen.written.is_some() {
             if let Some(answered) = acted.take() {
                 same("when COMMIT or TICK is answered", clock, answered)?;
