@@ -292,7 +292,7 @@ module charon_top #(
             always @(posedge clk_lookup) begin
                 asked        <= ask_s6 & ~rst;
                 context_s7   <= context_s6;
-                drops_before <= rst ? 32'd0 : drops;
+                drops_before <= drops;
             end
             wire empty, full;
             sync_fifo #(.WIDTH(CONTEXT), .DEPTH(128)) around (

@@ -49,6 +49,7 @@ FAULTY = [
     ("server_id_extract", "server_id_extract", {"ID_BITS": 4}, ["server_id_extract"]),
     ("control_port", "control_port", {"SERVERS": 16}, ["control_port"]),
     ("charon_top", "charon_top", {"SERVERS": 16}, ["charon_top"]),
+    ("charon_top_fsm", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}, ["charon_top", "charon_top_fsm"]),
 ]
 YOSYS = "0.70"
 

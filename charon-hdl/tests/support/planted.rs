@@ -33,4 +33,4 @@ pub fn planted(list: &'static str, modules: &[&str], elsewhere: &[&str]) -> Vec<
 
 /// The modules of `tools/part_faults.txt` of which `tests/parts` finds the faults, and those of which `tests/top` does.
 pub const PARTS: [&str; 5] = ["alias_table", "ip_table", "control_port", "timestamp_gen", "server_id_extract"];
-pub const WHOLE: [&str; 1] = ["charon_top"];
+pub const WHOLE: [&str; 2] = ["charon_top", "charon_top_fsm"];

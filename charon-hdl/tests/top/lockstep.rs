@@ -104,6 +104,57 @@ pub(crate) fn operate(world: &mut World<'_>, clocks: usize) -> Checked {
     world.scores()
 }
 
+/// A reset of one clock at any moment under packets, first of a balancer that has versions, then of one that answers every
+/// packet without a score: nothing that was under way shows behind it.
+pub(crate) fn resets(world: &mut World<'_>) -> Checked {
+    for _ in 0..30 {
+        for _ in 0..20 + world.draw.below(10) {
+            world.packet()?;
+        }
+        let valid = world.draw.one_in(2);
+        world.reset(1, valid)?;
+        world.configure()?;
+    }
+    world.drain()
+}
+
+/// A packet in every clock that needs no score: an operation of the control port takes the slot of one.
+pub(crate) fn beside(world: &mut World<'_>) -> Checked {
+    for update in [Some((9, 9)), None] {
+        world.ask_score(1, update, None);
+        while world.is_changing() {
+            let frame = needing(&mut world.draw);
+            world.step_with(Some(frame), false)?;
+        }
+    }
+    world.drain()
+}
+
+/// A packet every `spacing` clocks, whatever is under way; versions and operations of the control port in between. Then every
+/// packet was answered or dropped, and DROPS says how many requests were.
+pub(crate) fn press(world: &mut World<'_>, spacing: usize, clocks: usize) -> Checked {
+    (world.overload, world.starving) = (true, true);
+    for clock in 0..clocks {
+        if !world.is_changing() {
+            let id = world.draw.below(world.servers().into()) as u8;
+            let update = (world.draw.below(8) as u16, 1 << world.draw.below(24));
+            match world.draw.below(20) {
+                0 => {
+                    let edits = world.draw_edits();
+                    world.replace(edits);
+                }
+                1 => world.ask_score(id, None, None),
+                _ => world.ask_score(id, Some(update), None),
+            }
+        }
+        if clock % spacing == 0 { world.packet()? } else { world.step(None)? }
+    }
+    world.drain()?;
+    (world.overload, world.starving) = (false, false);
+    world.read_drops();
+    world.scores()
+}
+
 /// Decisions, servers, rows and scores of the model, packet by packet, each after exactly 18 clocks; under versions that
 /// change, jumps in time, operations of the control port, and a reset in the middle. Every route and every reason occurs.
 #[test]
@@ -162,6 +213,39 @@ fn an_operation_without_a_slot_is_given_up() {
         world.scores().unwrap();
     }
     assert_eq!((world.reached["refused"], world.reached["operation"]), (2, 2 + 4 * 16));
+}
+
+/// More packets than the paper's Score Table can take, at several spacings down to one a clock: what is dropped is as if it had
+/// never come, everything else is decided like the model's, in order; an operation of the control port that was dropped is
+/// tried again. At the same spacings the pipe drops nothing.
+#[test]
+fn an_overload_changes_nothing_else() {
+    for (fsm, netlist) in [false, true].into_iter().zip(Design::Top.netlists()) {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        let prepared = prepare(&netlist, 16, 0, false).unwrap();
+        let mut reached = Reached::new();
+        for spacing in [1, 2, 3, 4, 8] {
+            let mut world = prepared.clone();
+            press(&mut world, spacing, 3_000).unwrap_or_else(|error| panic!("SCORE_FSM = {fsm}, {spacing}: {error}"));
+            let dropped = world.reached.get("drop").copied().unwrap_or(0);
+            println!("SCORE_FSM = {fsm}, every {spacing} clocks: {dropped} dropped of {}, {:?} tries", 3_000 / spacing, world.reached.get("try"));
+            assert_eq!(dropped > 0, fsm && spacing < 3, "{spacing}: {dropped}");
+            world.reached.into_iter().for_each(|(name, count)| *reached.entry(name).or_default() += count);
+        }
+        // A try that was dropped, and an operation that was done, and one that was given up.
+        assert!(!fsm || ["try", "operation", "version"].iter().all(|name| reached.contains_key(*name)), "{reached:?}");
+    }
+}
+
+/// With either Score Table nothing survives a reset, and packets that need no score leave their slots to the control port.
+#[test]
+fn resets_and_slots_are_as_documented() {
+    for netlist in &Design::Top.netlists()[..2] {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        let mut world = prepare(&netlist, 16, 0, false).unwrap();
+        beside(&mut world).unwrap();
+        resets(&mut world).unwrap();
+    }
 }
 
 /// With the paper's Score Table the same decisions in the same order, as long as the load lets it drop nothing.

@@ -11,6 +11,8 @@
 
 mod faults;
 mod lockstep;
+#[path = "../support/planted.rs"]
+mod planted;
 mod tables;
 #[path = "../support/tools.rs"]
 mod tools;

@@ -22,17 +22,25 @@ pub(crate) enum Edit {
 const BUCKET_BITS: u32 = 12;
 
 impl World<'_> {
-    /// Configuration and the first version, at the bus's own pace.
+    /// Configuration and the first version, its servers in the life that comes next, at the bus's own pace.
     pub(crate) fn start(&mut self) -> Checked {
+        self.configure()?;
+        self.hurry = true;
+        let there = self.at_first();
+        let mut edits: Vec<Edit> = (0..there).map(|id| Edit::Add(id as u8, self.generation)).collect();
+        edits.push(Edit::Weights(self.weights(|id| (id < there).into())));
+        self.replace(edits);
+        self.drain()?;
+        self.hurry = false;
+        Ok(())
+    }
+
+    /// The configuration.
+    pub(crate) fn configure(&mut self) -> Checked {
         for write in self.plane.configure(&self.config).unwrap() {
             self.master.push(Access::write(write.address, write.data));
         }
         self.hurry = true;
-        self.drain()?;
-        let there = self.at_first();
-        let mut edits: Vec<Edit> = (0..there).map(|id| Edit::Add(id as u8, 0)).collect();
-        edits.push(Edit::Weights(self.weights(|id| (id < there).into())));
-        self.replace(edits);
         self.drain()?;
         self.hurry = false;
         Ok(())
@@ -198,6 +206,11 @@ impl World<'_> {
     pub(crate) fn read_score(&mut self) {
         self.master.push(Access::Read { address: registers::SCORE_LOW });
         self.master.push(Access::Read { address: registers::SCORE_HIGH });
+    }
+
+    /// Reads how many requests were dropped; to be called when none can be.
+    pub(crate) fn read_drops(&mut self) {
+        self.master.push(Access::Read { address: registers::DROPS });
     }
 
     /// Every score by the control port, or a part of many, at one time, and one of them set: those of the model.

@@ -49,7 +49,8 @@ pub(crate) struct World<'a> {
     /// The tick of the last clock.
     pub(super) now: u32,
     pub(super) weights: Vec<u32>,
-    pub(super) generation: u16,
+    /// The life that servers get next.
+    pub(crate) generation: u16,
     /// What came and is not at the Score Table yet: a clock each.
     lag: VecDeque<Arrived>,
     /// When a packet came, and what is to be decided; `None`: zeros.
