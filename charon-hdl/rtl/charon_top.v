@@ -27,13 +27,15 @@
 // Control      an operation of the control port on a score takes the slot of a clock without a packet, or of a packet that
 //              needs no score; so it delays none. SYNs and reports in every clock leave it none: it is given up then, with
 //              an error, see control_port.
+// Widths       ports and registers have the bits of the default parameters, and the module refuses others; how long a
+//              tick is, and when a score is stale, are the header's.
 // Reset        no packet is under way and no version in force; the outputs are zero.
 `default_nettype none
 `include "charon_params.vh"
 
 module charon_top #(
     parameter SERVERS   = `CHARON_SERVERS, // N: ids 0 to N - 1; 2 to 256
-    parameter ID_BITS   = `CHARON_ID_BITS, // bits of an id in a timestamp, 1 to 8
+    parameter ID_BITS   = `CHARON_ID_BITS, // bits of an id in a timestamp, 1 to 8; an id for every server
     parameter SCORE_FSM = 0                // 1: the paper's Score Table, which drops requests above its rate
 ) (
     input  wire         clk_lookup,                  // every edge that counts is rising; also the bus's clock
@@ -64,6 +66,24 @@ module charon_top #(
     output wire         bank_o                       // the bank of the version that it gets
 );
     localparam ADDR = $clog2(SERVERS);
+
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            charon_top_needs_SERVERS_2_to_256 refused ();
+        end
+        if (ID_BITS < 1 || ID_BITS > 8 || SERVERS > (1 << ID_BITS)) begin : no_id
+            charon_top_needs_ID_BITS_1_to_8_for_all_SERVERS refused ();
+        end
+        if (SCORE_FSM != 0 && SCORE_FSM != 1) begin : no_scores
+            charon_top_needs_SCORE_FSM_0_or_1 refused ();
+        end
+        if (`CHARON_G_BITS != 40 || `CHARON_FRACTION_BITS != 28 || `CHARON_V_BITS != 24 || `CHARON_T_BITS != 32
+            || `CHARON_RANDOM_BITS != 16) begin : no_widths
+            charon_top_needs_G_40_FRACTION_28_V_24_T_32_RANDOM_16_BITS refused ();
+        end
+    endgenerate
+
     localparam [1:0] SEGMENT = 2'd1, WRAPPED = 2'd2;
     localparam [1:0] DROP = 2'd0, TO_SERVER = 2'd1, TO_CLIENT = 2'd2, TO_HOST = 2'd3;
     localparam [3:0] NOT_OURS = 4'd9, NO_HOP = 4'd10, TCP_FLAGS = 4'd11, NO_SERVER = 4'd12, FOREIGN_REPORT = 4'd13,

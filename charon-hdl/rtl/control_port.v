@@ -41,14 +41,15 @@
 //   0x8000  BUCKETS_V6  w   4096 words
 //           c: read and written until the first version is in force, only read afterwards
 //
+// Widths       the registers have the bits of the default parameters, and the module refuses others.
 // Reset        all words 0; no version is in force.
 `default_nettype none
 `include "charon_params.vh"
 
 module control_port #(
     parameter SERVERS  = `CHARON_SERVERS, // N, 2 to 256
-    parameter LINGER   = 20,             // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
-    parameter SETTLE   = 6,              // clocks from a tick to operations with it, and the answer to TICK waits; to 1023
+    parameter LINGER   = 20,             // clocks that a packet may be under way, and the answer to COMMIT waits; 1 to 1023
+    parameter SETTLE   = 6,              // clocks from a tick to operations with it, and the answer to TICK waits; 1 to 1023
     parameter PATIENCE = 1023            // clocks that an operation on a score may wait for its slot, 1 to 1023
 ) (
     input  wire         clk_i,           // every edge that counts is rising
@@ -109,6 +110,20 @@ module control_port #(
     input  wire [31:0]  drops_i          // DROPS
 );
     localparam [31:0] N = SERVERS;
+
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            control_port_needs_SERVERS_2_to_256 refused ();
+        end
+        if (LINGER < 1 || LINGER > 1023 || SETTLE < 1 || SETTLE > 1023 || PATIENCE < 1 || PATIENCE > 1023) begin : no_wait
+            control_port_needs_LINGER_SETTLE_PATIENCE_1_to_1023 refused ();
+        end
+        if (`CHARON_G_BITS != 40 || `CHARON_FRACTION_BITS != 28 || `CHARON_V_BITS != 24 || `CHARON_T_BITS != 32
+            || `CHARON_RANDOM_BITS != 16) begin : no_widths
+            control_port_needs_G_40_FRACTION_28_V_24_T_32_RANDOM_16_BITS refused ();
+        end
+    endgenerate
 
     // Words of the first page.
     localparam [5:0] ID = 6'h00, COUNT = 6'h01, TICK = 6'h02, COMMIT = 6'h03, FAULTS = 6'h04, DROPS = 6'h05,

@@ -228,7 +228,11 @@ fn an_overload_changes_nothing_else() {
             let mut world = prepared.clone();
             press(&mut world, spacing, 3_000).unwrap_or_else(|error| panic!("SCORE_FSM = {fsm}, {spacing}: {error}"));
             let dropped = world.reached.get("drop").copied().unwrap_or(0);
-            println!("SCORE_FSM = {fsm}, every {spacing} clocks: {dropped} dropped of {}, {:?} tries", 3_000 / spacing, world.reached.get("try"));
+            println!(
+                "SCORE_FSM = {fsm}, every {spacing} clocks: {dropped} dropped of {}, {:?} tries",
+                3_000 / spacing,
+                world.reached.get("try")
+            );
             assert_eq!(dropped > 0, fsm && spacing < 3, "{spacing}: {dropped}");
             world.reached.into_iter().for_each(|(name, count)| *reached.entry(name).or_default() += count);
         }
