@@ -32,12 +32,21 @@ PARTS = [
     ("alias_table_100", "alias_table", {"SERVERS": 100}),
     ("ip_table_v4_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}),
     ("ip_table_v6_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 128}),
+    ("ip_table_v4_2", "ip_table", {"SERVERS": 2, "ADDRESS_BITS": 32}),
+    ("ip_table_v4_3", "ip_table", {"SERVERS": 3, "ADDRESS_BITS": 32}),
+    ("ip_table_v6_256", "ip_table", {"SERVERS": 256, "ADDRESS_BITS": 128}),
     ("timestamp_gen", "timestamp_gen", {}),
     ("server_id_extract_4", "server_id_extract", {"ID_BITS": 4}),
     ("server_id_extract_8", "server_id_extract", {"ID_BITS": 8}),
     ("control_port_16", "control_port", {"SERVERS": 16}),
+    ("control_port_2", "control_port", {"SERVERS": 2}),
+    ("control_port_3", "control_port", {"SERVERS": 3}),
+    ("control_port_256", "control_port", {"SERVERS": 256}),
     ("charon_top_16", "charon_top", {"SERVERS": 16}),
     ("charon_top_fsm_16", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}),
+    ("charon_top_2", "charon_top", {"SERVERS": 2}),
+    ("charon_top_3", "charon_top", {"SERVERS": 3}),
+    ("charon_top_256", "charon_top", {"SERVERS": 256, "ID_BITS": 8}),
 ]
 # With their faults: file, module, parameters, and which designs' faults.
 FAULTY = [

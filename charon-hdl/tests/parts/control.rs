@@ -11,8 +11,6 @@ use super::dut::{Draw, Dut, Verdict, netlist, same};
 
 const OKAY: u8 = 0;
 const SLVERR: u8 = 2;
-/// N of the netlist.
-const SERVERS: u32 = 16;
 /// Clocks from a COMMIT and from a TICK to their answers: LINGER and SETTLE, and two.
 const COMMIT_ANSWERED: usize = 22;
 const TICK_ANSWERED: usize = 8;
@@ -55,6 +53,7 @@ const KEPT: [(u16, u32, bool); 23] = [
 /// The register map, as the module's header has it.
 #[derive(Default)]
 struct Map {
+    servers: u16,
     kept: BTreeMap<u16, u32>,
     versions: u32,
     usable: [bool; 2],
@@ -124,7 +123,7 @@ impl Map {
             return (OKAY, None);
         }
         let id = data as u8;
-        let known = u32::from(id) < SERVERS;
+        let known = u16::from(id) < self.servers;
         let effect = |enable, place| (OKAY, Some((enable, place, data)));
         match address {
             _ if !whole => (SLVERR, None),
@@ -136,7 +135,7 @@ impl Map {
             }
             SET_ROW if known => effect(if data >> 8 & 1 == 1 { "we_row_v6_o" } else { "we_row_v4_o" }, id.into()),
             SCORE if known => (OKAY, None),
-            CELLS..0x1040 => effect("we_cell_o", (address - CELLS) / 4),
+            CELLS.. if address < CELLS + 4 * self.servers => effect("we_cell_o", (address - CELLS) / 4),
             BUCKETS_V4..0x8000 => effect("we_bucket_v4_o", (address - BUCKETS_V4) / 4),
             BUCKETS_V6..0xc000 => effect("we_bucket_v6_o", (address - BUCKETS_V6) / 4),
             _ => (SLVERR, None),
@@ -147,7 +146,7 @@ impl Map {
         let kept = KEPT.iter().any(|kept| kept.0 == address);
         match address {
             ID => Some(0x4348_4152),
-            registers::SERVERS => Some(SERVERS),
+            SERVERS => Some(self.servers.into()),
             TICK => Some(now),
             COMMIT => Some(self.versions),
             FAULTS => Some(faults),
@@ -160,12 +159,10 @@ impl Map {
     }
 }
 
-use charon_hdl::control::registers;
-
-fn address(draw: &mut Draw) -> u16 {
+fn address(draw: &mut Draw, servers: u16) -> u16 {
     let address = match draw.below(10) {
         0 => draw.bits() as u16,
-        1 => CELLS + 4 * draw.below(20) as u16,
+        1 => CELLS + 4 * draw.below(u64::from(servers) + 4) as u16,
         2 => [BUCKETS_V4, BUCKETS_V6][draw.below(2) as usize] + 4 * draw.below(4096) as u16,
         3 => [COMMIT, SET_ROW, SCORE, TICK][draw.below(4) as usize],
         4 => 4 * draw.below(64) as u16,
@@ -175,18 +172,18 @@ fn address(draw: &mut Draw) -> u16 {
 }
 
 /// Batches of writes, then of reads, each with or without stalls; effects at the ports, answers and registers are the map's.
-pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
+pub(crate) fn accesses(netlist: &Netlist, fault: u8, servers: u16, runs: usize) -> Verdict {
     let mut draw = Draw::new();
     let mut dut = Dut::new(netlist, fault);
     let ports = ports(netlist);
-    for run in 0..6 {
+    for run in 0..runs {
         dut.write(&[("rst_i", 1), ("score_busy_i", 0), ("score_done_i", 0)]);
-        let mut map = Map::default();
+        let mut map = Map { servers, ..Map::default() };
         // Only the last runs put versions into force from the start; before, the configuration is open for a while.
         for batch in 0..60 {
-            let commits = batch > 20 || run > 3;
+            let commits = batch > 20 || run + 2 >= runs;
             let writes = (0..1 + draw.below(12)).map(|_| {
-                let mut address = address(&mut draw);
+                let mut address = address(&mut draw, servers);
                 if !commits && address == COMMIT {
                     address = ROW_PORT;
                 }
@@ -196,7 +193,8 @@ pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
             });
             let writes: Vec<Access> = writes.collect();
             batch_of(&mut dut, &ports, &mut map, &mut draw, writes)?;
-            let mut reads: Vec<Access> = (0..8).map(|_| Access::Read { address: address(&mut draw) }).collect();
+            let mut reads: Vec<Access> =
+                (0..8).map(|_| Access::Read { address: address(&mut draw, servers) }).collect();
             reads.extend([COMMIT, SCORE_LOW, SCORE_HIGH, SET_ROW].map(|address| Access::Read { address }));
             if batch % 10 == 0 {
                 reads.extend((0..64).map(|word| Access::Read { address: 4 * word }));
@@ -219,7 +217,7 @@ pub(crate) fn operations(netlist: &Netlist, fault: u8) -> Verdict {
     let mut dut = Dut::new(netlist, fault);
     let ports = ports(netlist);
     dut.write(&[("rst_i", 1), ("score_busy_i", 0), ("score_done_i", 0)]);
-    let mut map = Map::default();
+    let mut map = Map { servers: 16, ..Map::default() };
     for _ in 0..60 {
         let data = draw.below(0x200) as u32 & 0x10f;
         batch_of(&mut dut, &ports, &mut map, &mut draw, vec![Access::write(SCORE, data)])?;
@@ -313,10 +311,12 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
     same("effects without a write", effects.pop_front(), None)
 }
 
-/// Responses, strobes, addresses without a register, ids beyond N, and the waits of COMMIT and TICK: the header of the module.
+/// For 2, 3, 16 and 256 servers: responses, strobes, addresses without a register, ids beyond N, and the waits of COMMIT and TICK: the header of the module.
 #[test]
 fn registers_are_as_documented() {
-    accesses(&netlist(Design::ControlPort.netlist()), 0).unwrap();
+    for (servers, file) in [16, 2, 3, 256].into_iter().zip(Design::ControlPort.netlists()) {
+        accesses(&netlist(*file), 0, servers, if servers == 16 { 6 } else { 3 }).unwrap();
+    }
 }
 
 /// An operation on a score is answered when it was done, once; or with an error when it found no slot for 1,023 clocks, and then

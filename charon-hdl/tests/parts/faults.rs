@@ -20,12 +20,12 @@ const MODULES: [(&str, &str, &[Check]); 5] = [
     (
         "ip_table",
         include_str!("../../netlist/ip_table_faults.btor2"),
-        &[|netlist, fault| ip::edits(netlist, fault, false, 20)],
+        &[|netlist, fault| ip::edits(netlist, fault, false, 16, 20)],
     ),
     (
         "control_port",
         include_str!("../../netlist/control_port_faults.btor2"),
-        &[control::accesses, control::operations],
+        &[|netlist, fault| control::accesses(netlist, fault, 16, 6), control::operations],
     ),
     ("timestamp_gen", include_str!("../../netlist/timestamp_gen_faults.btor2"), &[small::ticks]),
     (

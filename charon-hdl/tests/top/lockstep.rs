@@ -178,6 +178,22 @@ fn the_balancer_decides_like_the_model() {
     }
 }
 
+/// Two servers, three, and as many as ids: the same, over versions, operations of the control port, and a reset.
+#[test]
+fn the_balancer_has_any_number_of_servers() {
+    for (servers, file) in [2, 3, 256].into_iter().zip(&Design::Top.netlists()[2..]) {
+        let netlist = Netlist::parse(file.text).unwrap();
+        let mut world = prepare(&netlist, servers, 0, false).unwrap();
+        let checked = operate(&mut world, 2_000).and_then(|()| run(&mut world, 4, 2_000));
+        checked.unwrap_or_else(|error| panic!("{servers} servers: {error}"));
+        println!("{servers} servers: {} clocks, {:?}", world.clocks(), world.reached);
+        for name in ["syn", "syn-fallback", "echo", "fallback", "orphan", "no-server", "client", "version", "operation"]
+        {
+            assert!(world.reached.get(name).is_some_and(|count| *count > 5), "{name}: {:?}", world.reached);
+        }
+    }
+}
+
 /// What the control port does to scores under dense traffic is done in the order of the slots, whatever tick ends in between:
 /// no UPDATE is lost, each is answered once, when it is done, and one behind a TICK has the tick that was set.
 #[test]

@@ -224,7 +224,7 @@ impl World<'_> {
             if !self.draw.one_in(part) {
                 continue;
             }
-            self.ask_score(id, (id == 3).then_some((77, 0x12_3456)), Some(now));
+            self.ask_score(id, (id == 1).then_some((77, 0x12_3456)), Some(now));
             self.drain()?;
             self.read_score();
             self.drain()?;

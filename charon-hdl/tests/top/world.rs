@@ -196,6 +196,11 @@ impl<'a> World<'a> {
         self.servers
     }
 
+    /// Clocks since the power came up.
+    pub(crate) fn clocks(&self) -> usize {
+        self.clock
+    }
+
     /// It has the paper's Score Table.
     pub(crate) fn drops_requests(&self) -> bool {
         self.fsm
