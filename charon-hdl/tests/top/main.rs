@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod compare;
 mod faults;
 mod lockstep;
 #[path = "../support/planted.rs"]

@@ -1,35 +1,24 @@
 //! Hardware and model side by side, clock by clock.
 //!
-//! The model lags: what came in a clock is done six clocks later, when the hardware has it at the Score Table. There the
-//! control port's operations come in between, and with the paper's Score Table a request may be dropped; which slot that is
-//! shows in two registers, and the model does the same in the same place.
+//! What goes into the hardware in a clock; what comes out of it is compared in [`compare`](super::compare).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Debug;
 
 use charon_hdl::btor2::{Fill, Memory, Netlist, Signal};
-use charon_hdl::control::{ControlPlane, registers};
-use charon_hdl::sim::{Access, Answered, Bus, Master, Stalls, TopModule, TopSeen};
-use charon_hdl::tuple::{Fields, Verdict};
+use charon_hdl::control::ControlPlane;
+use charon_hdl::sim::{Bus, Master, Stalls, TopModule, TopSeen};
+use charon_hdl::tuple::Fields;
 use charon_model::dip_reg_score::Request;
-use charon_model::packet::{Headers, Packet};
+use charon_model::packet::Packet;
 use charon_model::params::{Params, RawParams};
-use charon_model::pipeline::{Config, Decision, DropReason, NextHop, Pipeline};
+use charon_model::pipeline::{Config, Pipeline};
 
-use super::tables::{Edit, apply};
-use super::traffic::{Draw, UPLINK, frame, row};
+use super::compare::{Arrived, Asked, Expected, SCORE_STAGE, same};
+use super::tables::Edit;
+use super::traffic::{Draw, frame, row};
 use super::verilog::Clock;
 
 pub(crate) type Checked<T = ()> = Result<T, String>;
-
-/// The stage at which a packet's operation on the scores begins: as many clocks after the packet came.
-const SCORE_STAGE: usize = 6;
-/// The fewest clocks from a packet to its answer with the paper's Score Table.
-const FSM_LEAST: usize = 12;
-/// As many requests fit into its FIFO.
-const FSM_PENDING: usize = 64;
-/// Clocks from the begin of a control port's operation to the answer on the bus, with the pipelined Score Table.
-const OPERATION: usize = 11;
 
 /// What was reached, by name.
 pub(crate) type Reached = BTreeMap<String, usize>;
@@ -52,20 +41,20 @@ pub(crate) struct World<'a> {
     /// The life that servers get next.
     pub(crate) generation: u16,
     /// What came and is not at the Score Table yet: a clock each.
-    lag: VecDeque<Arrived>,
+    pub(super) lag: VecDeque<Arrived>,
     /// When a packet came, and what is to be decided; `None`: zeros.
-    waiting: VecDeque<(usize, Option<Expected>)>,
+    pub(super) waiting: VecDeque<(usize, Option<Expected>)>,
     /// The control port's operations that have not begun, and how many are done and not answered.
     pub(super) operations: VecDeque<Request>,
-    done: usize,
-    begun: Option<usize>,
+    pub(super) done: usize,
+    pub(super) begun: Option<usize>,
     /// SCORE_G and SCORE_V.
     pub(super) staged: (u16, u32),
     /// What the last operation answered.
     pub(super) score: u64,
     /// The tick that was set last, once that was answered.
-    set: Option<u32>,
-    injected: bool,
+    pub(super) set: Option<u32>,
+    pub(super) injected: bool,
     pub(super) drops: u32,
     /// The paper's Score Table answers later.
     pub(super) fsm: bool,
@@ -90,34 +79,14 @@ pub(crate) struct World<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Probes {
     /// An operation of the control port is under way.
-    injected: Signal,
+    pub(super) injected: Signal,
     /// Requests that were dropped; only the paper's Score Table has it.
-    drops: Option<Signal>,
+    pub(super) drops: Option<Signal>,
     /// The clocks of the tick that have gone.
     clocks: Signal,
     /// The buckets of both families.
     pub(super) buckets: [Memory; 2],
 }
-
-/// What came in a clock.
-#[derive(Clone, Default)]
-struct Arrived {
-    clock: usize,
-    now: u32,
-    /// A version came into force before the packet.
-    version: bool,
-    packet: Option<Asked>,
-}
-
-/// A packet as it was parsed; nothing is asked about it if it is not stateful.
-#[derive(Clone)]
-struct Asked {
-    parsed: Result<Headers, DropReason>,
-    stateful: bool,
-}
-
-/// A decision, where the packet goes, and whether it is IPv6 there.
-type Expected = (Decision, NextHop, bool);
 
 /// The parameters of a balancer with some servers: the paper's, with ids as wide as they must be.
 pub(super) fn params(servers: u16) -> Params {
@@ -243,10 +212,6 @@ impl<'a> World<'a> {
         (self.bank, self.now) = (seen.bank, seen.now);
         self.at_scores()?;
         self.compare(&seen)?;
-        if let (Some(begun), Some(_), false) = (self.begun, seen.bus.written, self.fsm) {
-            same("clocks of an operation", self.clock - begun, OPERATION)?;
-            self.begun = None;
-        }
         for answered in self.master.see(&seen.bus).into_iter().flatten() {
             self.answered(answered)?;
         }
@@ -263,118 +228,6 @@ impl<'a> World<'a> {
             write_answer: stall(),
             read_address: stall(),
             read_answer: stall(),
-        }
-    }
-
-    /// What is at the Score Table in this clock: a version comes into force, the control port's operation is done, a packet
-    /// is decided; or the request was dropped, and is as if it had never come.
-    fn at_scores(&mut self) -> Checked {
-        let arrived = self.lag.pop_front().ok_or("the lag is six clocks")?;
-        if arrived.version {
-            let edits = self.coming.pop_front().ok_or("a version that nobody wrote")?;
-            apply(self.model.tables_mut(), &edits);
-            *self.reached.entry("version".into()).or_default() += 1;
-        }
-        let (was, before) = (self.injected, self.drops);
-        self.injected = self.dut.machine().get(self.probes.injected) == 1;
-        self.drops = self.probes.drops.map_or(0, |drops| self.dut.machine().get(drops) as u32);
-        let begins = self.injected && !was;
-        if self.drops != before {
-            same("one drop a clock", self.drops, before.wrapping_add(1))?;
-            same("a drop with room in the FIFO", self.waiting.len() + usize::from(was) < FSM_PENDING, false)?;
-            *self.reached.entry(if begins { "try" } else { "drop" }.into()).or_default() += 1;
-            return Ok(());
-        }
-        if begins {
-            self.operation(arrived.now)?;
-        }
-        if let Some(Asked { parsed, stateful }) = &arrived.packet {
-            let expected = stateful.then(|| self.decide(parsed.as_ref().map_err(|reason| *reason), arrived.now));
-            self.waiting.push_back((arrived.clock, expected));
-        }
-        Ok(())
-    }
-
-    /// An operation of the control port, in the slot of a clock with this tick.
-    fn operation(&mut self, now: u32) -> Checked {
-        let request = self.operations.pop_front().ok_or("an operation that nobody asked for")?;
-        let after = self.set.map_or(0, |set| now.wrapping_sub(set));
-        same("an operation from before the tick that was set", after < 1 << 20, true)?;
-        self.score = self.model.tables_mut().scores.apply(Request { now, ..request }).0.score;
-        (self.done, self.begun) = (self.done + 1, Some(self.clock));
-        *self.reached.entry("operation".into()).or_default() += 1;
-        Ok(())
-    }
-
-    fn decide(&mut self, parsed: Result<&Headers, DropReason>, now: u32) -> Expected {
-        let decision = match parsed {
-            Ok(headers) => self.model.decide(headers, now),
-            Err(reason) => Decision::Drop(reason),
-        };
-        let (next_hop, v6) = match (decision, parsed) {
-            (Decision::ToServer { row, .. }, _) => (NextHop { port: row.port, mac: row.mac }, row.address.is_ipv6()),
-            (Decision::ToClient { .. }, Ok(Headers::Wrapped { inner, .. })) => (UPLINK, !inner.ip.is_v4()),
-            _ => (NextHop::default(), false),
-        };
-        let name = match decision {
-            Decision::ToServer { route, .. } => route.name(),
-            Decision::ToClient { .. } => "client",
-            Decision::Drop(reason) => reason.name(),
-            Decision::Punt(reason) => reason.name(),
-        };
-        *self.reached.entry(name.to_owned()).or_default() += 1;
-        (decision, next_hop, v6)
-    }
-
-    fn compare(&mut self, seen: &TopSeen) -> Checked {
-        let least = if self.fsm { FSM_LEAST } else { TopModule::LATENCY };
-        let due = self.waiting.front().copied().filter(|(since, _)| *since + least <= self.clock);
-        let Some(answer) = seen.answer else {
-            return same(&format!("clock {}: an answer", self.clock), due.is_some() && !self.fsm, false);
-        };
-        let (since, expected) = due.ok_or_else(|| format!("clock {}: {answer:?} without a packet", self.clock))?;
-        let took = self.clock - since;
-        same("constant latency", took == TopModule::LATENCY || self.fsm, true)?;
-        let what = format!("clock {}", self.clock);
-        match expected {
-            None => same(&what, Verdict::is_zero(&answer), true)?,
-            Some(expected) => {
-                let got = answer.decision().map(|(decision, next_hop)| (decision, next_hop, answer.is_v6()));
-                same(&what, got, Some(expected))?;
-            }
-        }
-        self.waiting.pop_front();
-        Ok(())
-    }
-
-    /// An answer of the bus: a write of SCORE when its operation is done, and reads of what it answered.
-    fn answered(&mut self, answered: Answered) -> Checked {
-        if let (Access::Write { address: registers::SCORE, .. }, true, 2) =
-            (answered.access, self.starving, answered.response)
-        {
-            *self.reached.entry("refused".into()).or_default() += 1;
-            same(
-                "an operation that is given up has begun",
-                (self.done, self.operations.pop_front().is_some()),
-                (0, true),
-            )?;
-            return Ok(());
-        }
-        same("the bus answers", answered.response, 0)?;
-        match answered.access {
-            Access::Read { address: registers::SCORE_LOW } => same("the score", answered.data, self.score as u32),
-            Access::Read { address: registers::SCORE_HIGH } => {
-                same("the score's high bits", answered.data, (self.score >> 32) as u32)
-            }
-            Access::Read { address: registers::DROPS } => same("the count of drops", answered.data, self.drops),
-            Access::Write { address: registers::SCORE, .. } => {
-                same("operations done for a SCORE", std::mem::take(&mut self.done), 1)
-            }
-            Access::Write { address: registers::TICK, data, .. } => {
-                self.set = Some(data);
-                Ok(())
-            }
-            _ => Ok(()),
         }
     }
 
@@ -413,8 +266,4 @@ impl<'a> World<'a> {
         self.plane.reset();
         Ok(())
     }
-}
-
-pub(crate) fn same<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Checked {
-    if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, expected {expected:?}")) }
 }
