@@ -275,7 +275,7 @@ module charon_top #(
     end
 
     // Stage 6: the operation; or one of the control port, where no packet is that needs a score. Its tick is that of the
-    // stage, as if it had come with the packets: with a later one, the packets behind it would find a row newer than themselves.
+    // stage, as if it had come with the packets: with a later one, packets behind it would find a row newer than themselves.
     reg         injected;
     wire        update_s6 = action_s6 == TO_CLIENT;
     wire        needs_s6  = valid_s6 & stateful_s6 & (update_s6 | scored_s6);

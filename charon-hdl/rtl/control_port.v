@@ -5,17 +5,18 @@
 //              answer comes when no packet of the version before is under way; so the next write cannot disturb one. What
 //              was in force is the version to write then: the control plane brings it up to date, too.
 // Errors       SLVERR, and nothing changes: addresses that are no multiple of 4 or not in the map, reads of what can only be
-//              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in force, and strobes
-//              that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables). All other words
-//              take the bytes that the strobes name. The ids in cells and buckets are taken as they are. SLVERR also for a
-//              SCORE that found no slot for PATIENCE clocks, which then has changed nothing: ask again.
+//              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in
+//              force, and strobes that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables);
+//              and a SCORE that found no slot for PATIENCE clocks: ask again. All other words take the bytes that the
+//              strobes name. The ids in cells and buckets are taken as they are.
 //
 //   0x0000  ID          r   0x43484152
 //   0x0004  SERVERS     r   N
 //   0x0008  TICK        rw  the tick; a write sets it, from the next clock on, and is answered when no operation on
 //                           a score can have the tick before any more
 //   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write:
-//                           put the next one into force; bit 0: its Alias Table can be used (otherwise nobody can be chosen for a new flow)
+//                           put the next one into force; bit 0: its Alias Table can be used (otherwise nobody can be
+//                           chosen for a new flow)
 //   0x0010  FAULTS      r   operations with unknown codes or ids that dip_reg_score saw
 //   0x0014  DROPS       r   operations that dip_reg_score dropped (the state machine only)
 //   0x0020  CONFIG      c   bit 0: the first candidate always (sticky); 1: ids in the high bits of timestamps; 2, 3: stored

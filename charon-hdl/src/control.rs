@@ -4,8 +4,9 @@
 //! tables of the model: as few writes as it takes, into the version that is not in force, and a COMMIT at their end. Effects
 //! are values: it answers writes, and the host puts them on its bus.
 //!
-//! *Steps.* 1. [`configure`](ControlPlane::configure) once; it refuses what the hardware cannot do. 2. [`replace`](ControlPlane::replace) whenever the tables
-//! changed. 3. [`reset`](ControlPlane::reset) if the hardware was reset; then from the start.
+//! *Steps.* 1. [`configure`](ControlPlane::configure) once; it refuses what the hardware cannot do.
+//! 2. [`replace`](ControlPlane::replace) whenever the tables changed. 3. [`reset`](ControlPlane::reset) if the hardware was
+//! reset; then from the start.
 //!
 //! *Cost.* The first version of each bank is written in full, 8,192 buckets among it; later ones cost what has changed since
 //! the version before the one in force.

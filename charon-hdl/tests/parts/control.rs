@@ -311,7 +311,8 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
     same("effects without a write", effects.pop_front(), None)
 }
 
-/// For 2, 3, 16 and 256 servers: responses, strobes, addresses without a register, ids beyond N, and the waits of COMMIT and TICK: the header of the module.
+/// The header of the module, for 2, 3, 16 and 256 servers: responses, strobes, addresses without a register, ids beyond N, and
+/// the waits of COMMIT and TICK.
 #[test]
 fn registers_are_as_documented() {
     for (servers, file) in [16, 2, 3, 256].into_iter().zip(Design::ControlPort.netlists()) {
