@@ -10,6 +10,7 @@ built in: every expression named there becomes `planted == NUMBER ? (wrong) : (r
 nothing writes. A fault of a design that has no such netlist is an error.
 """
 
+import functools
 import os
 import re
 import sys
@@ -124,13 +125,13 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
     from pyosys import libyosys
 
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in sources.items():
-            with open(os.path.join(folder, name), "w") as file:
-                file.write(text)
-        modules = [os.path.join(folder, f"{module}.v") for module in sorted(needed(sources, top))]
+        write_files(folder, sources)
+        modules = sorted(needed(sources, top))
         raw = os.path.join(folder, "raw.btor2")
-        design = libyosys.Design()
-        libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
+        design = read_modules(folder, modules)
+        if "crc32_columns" in modules:
+            write_files(folder, {"columns.il": columns(*(sources[name] for name in COLUMNS))})
+            libyosys.run_pass(f"read_rtlil {folder}/columns.il", design)
         for name, value in parameters.items():
             libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
         for line in passes.format(top=top, out=raw).split("\n"):
@@ -147,6 +148,39 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
             line = " ".join(word for word in line.split(";")[0].split() if "$" not in word)
             if line:
                 file.write(line + "\n")
+
+
+def write_files(folder, texts):
+    for name, text in texts.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+
+
+def read_modules(folder, modules):
+    from pyosys import libyosys
+
+    design = libyosys.Design()
+    libyosys.run_pass(f"read_verilog -I{folder} {' '.join(f'{folder}/{module}.v' for module in modules)}", design)
+    return design
+
+
+# What the hashes are made of.
+COLUMNS = ["crc32_columns.v", "flow_hash.v"]
+
+
+@functools.cache
+def columns(*texts):
+    """crc32_columns with both its polynomials, elaborated: most of the time goes into that, so each text is read once."""
+    from pyosys import libyosys
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(folder, dict(zip(COLUMNS, texts)))
+        design = read_modules(folder, [name[:-2] for name in COLUMNS])
+        libyosys.run_pass("hierarchy -check -top flow_hash", design)
+        libyosys.run_pass("select *crc32_columns*", design)
+        libyosys.run_pass(f"write_rtlil -selected {folder}/columns.il", design)
+        with open(os.path.join(folder, "columns.il")) as file:
+            return file.read()
 
 
 def needed(sources, top):
