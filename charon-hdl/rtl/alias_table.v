@@ -39,6 +39,16 @@ module alias_table #(
     localparam ADDR = $clog2(SERVERS);
     localparam CELL = RANDOM_BITS + 9;
 
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            alias_table_needs_SERVERS_2_to_256 refused ();
+        end
+        if (RANDOM_BITS < 1 || RANDOM_BITS > 16) begin : no_random
+            alias_table_needs_RANDOM_BITS_1_to_16 refused ();
+        end
+    endgenerate
+
     wire [31:0] first_s3, second_s3;
     flow_hash hashes (
         .clk_i(clk_i), .v6_s1_i(v6_s1_i), .source_s1_i(source_s1_i), .destination_s1_i(destination_s1_i),

@@ -3,8 +3,10 @@
 // What it is   the handshakes of the five channels. A write happens when both its address and its data are there, in
 //              whichever order they came; its answer holds until it is taken, and so does a read's.
 // Writes       write_o is high for a clock, with address, data and strobes; write_error_i is looked at in that clock. If
-//              the answer has to wait, wait_i is high from the next clock on, for as long as it has to.
-// Reads        read_o is high for a clock with the address; read_data_i and read_error_i are looked at in that clock.
+//              the answer has to wait, wait_i is high from the next clock on, for as long as it has to; if fail_i is high
+//              meanwhile, the answer is an error.
+// Reads        read_word_o holds the address; read_data_i and read_error_i are looked at once, so a read has no effect
+//              but its answer.
 // Answers      OKAY, or SLVERR with data 0; also SLVERR, without a pulse, for addresses that are not multiples of 4.
 // Left out     AWPROT and ARPROT: every access is allowed.
 // Pace         a write every 3 clocks and a read every 2 clocks, side by side.
@@ -41,8 +43,8 @@ module axi_lite_slave #(
     output wire [3:0]              write_bytes_o, // which bytes of it
     input  wire                    write_error_i, // this write changes nothing and is an error
     input  wire                    wait_i,        // the answer of the write before has to wait
-    output wire                    read_o,        // read now
-    output wire [ADDRESS_BITS-3:0] read_word_o,   // where, in words
+    input  wire                    fail_i,        // while it waits: it will be an error
+    output wire [ADDRESS_BITS-3:0] read_word_o,   // where a read looks, in words
     input  wire [31:0]             read_data_i,   // what is there
     input  wire                    read_error_i   // nothing is there to be read
 );
@@ -63,6 +65,7 @@ module axi_lite_slave #(
         if (awvalid_i & awready_o) address <= awaddr_i;
         if (wvalid_i & wready_o) {data, bytes} <= {wdata_i, wstrb_i};
         if (do_write) write_failed <= write_error_i | address[1:0] != 2'd0;
+        else if (waiting & fail_i) write_failed <= 1'b1;
         if (rst_i) {address_held, data_held, waiting, bvalid_o} <= 4'd0;
         else begin
             address_held <= (awvalid_i | address_held) & ~do_write;
@@ -77,7 +80,6 @@ module axi_lite_slave #(
     reg [ADDRESS_BITS-1:0] from;
     wire do_read = reading & ~rvalid_o;
     assign arready_o   = ~reading;
-    assign read_o      = do_read & from[1:0] == 2'd0;
     assign read_word_o = from[ADDRESS_BITS-1:2];
     assign rresp_o     = {read_failed, 1'b0};
     wire   no_read     = read_error_i | from[1:0] != 2'd0;

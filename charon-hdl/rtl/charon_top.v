@@ -23,14 +23,19 @@
 //              4, 5 candidates; what to do           18  the output registers
 // Scores       dip_reg_score_pipe. With SCORE_FSM = 1 the paper's dip_reg_score_fsm: packets are still answered in order,
 //              after 12 clocks or more, and a packet whose request is dropped is never answered. DROPS counts those, and the
-//              tries of the control port that met a full queue.
+//              tries of the control port that met a full queue; it tries again.
+// Control      an operation of the control port on a score takes the slot of a clock without a packet, or of a packet that
+//              needs no score; so it delays none. SYNs and reports in every clock leave it none: it is given up then, with
+//              an error, see control_port.
+// Widths       ports and registers have the bits of the default parameters, and the module refuses others; how long a
+//              tick is, and when a score is stale, are the header's.
 // Reset        no packet is under way and no version in force; the outputs are zero.
 `default_nettype none
 `include "charon_params.vh"
 
 module charon_top #(
     parameter SERVERS   = `CHARON_SERVERS, // N: ids 0 to N - 1; 2 to 256
-    parameter ID_BITS   = `CHARON_ID_BITS, // bits of an id in a timestamp, 1 to 8
+    parameter ID_BITS   = `CHARON_ID_BITS, // bits of an id in a timestamp, 1 to 8; an id for every server
     parameter SCORE_FSM = 0                // 1: the paper's Score Table, which drops requests above its rate
 ) (
     input  wire         clk_lookup,                  // every edge that counts is rising; also the bus's clock
@@ -61,6 +66,24 @@ module charon_top #(
     output wire         bank_o                       // the bank of the version that it gets
 );
     localparam ADDR = $clog2(SERVERS);
+
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            charon_top_needs_SERVERS_2_to_256 refused ();
+        end
+        if (ID_BITS < 1 || ID_BITS > 8 || SERVERS > (1 << ID_BITS)) begin : no_id
+            charon_top_needs_ID_BITS_1_to_8_for_all_SERVERS refused ();
+        end
+        if (SCORE_FSM != 0 && SCORE_FSM != 1) begin : no_scores
+            charon_top_needs_SCORE_FSM_0_or_1 refused ();
+        end
+        if (`CHARON_G_BITS != 40 || `CHARON_FRACTION_BITS != 28 || `CHARON_V_BITS != 24 || `CHARON_T_BITS != 32
+            || `CHARON_RANDOM_BITS != 16) begin : no_widths
+            charon_top_needs_G_40_FRACTION_28_V_24_T_32_RANDOM_16_BITS refused ();
+        end
+    endgenerate
+
     localparam [1:0] SEGMENT = 2'd1, WRAPPED = 2'd2;
     localparam [1:0] DROP = 2'd0, TO_SERVER = 2'd1, TO_CLIENT = 2'd2, TO_HOST = 2'd3;
     localparam [3:0] NOT_OURS = 4'd9, NO_HOP = 4'd10, TCP_FLAGS = 4'd11, NO_SERVER = 4'd12, FOREIGN_REPORT = 4'd13,
@@ -95,15 +118,16 @@ module charon_top #(
         .row_mac_o(row_mac), .row_port_o(row_port), .config_o(configured), .uplink_port_o(uplink_port),
         .uplink_mac_o(uplink_mac), .service_v4_o(service_v4), .tunnel_v4_o(tunnel_v4), .service_v6_o(service_v6),
         .tunnel_v6_o(tunnel_v6), .score_valid_o(score_valid), .score_update_o(score_update), .score_id_o(score_id),
-        .score_g_o(score_g), .score_v_o(score_v), .score_done_i(score_done), .score_i(answer_score),
+        .score_g_o(score_g), .score_v_o(score_v), .score_busy_i(injected), .score_done_i(score_done), .score_i(answer_score),
         .faults_i(faults), .drops_i(drops)
     );
     timestamp_gen time_of_day (.clk_i(clk_lookup), .rst_i(rst), .set_i(set_time), .time_i(word), .now_o(now));
     assign now_o  = now;
     assign bank_o = bank;
 
-    // Stage 1: the fields, with the tick and the version of the packet. What of a version does not fit into a bank, whether
-    // its Alias Table can be used, comes along.
+    // Stage 1: the fields, with the tick and the version of the packet. Ticks go along also without a packet, for the control
+    // port's operations; a reset ends them too, or the first of these would have a tick from before it. What of a version
+    // does not fit into a bank, whether its Alias Table can be used, comes along.
     reg         valid_s1, stateful_s1, v6_s1, inner_v6_s1, stamped_s1, bank_s1, usable_s1;
     reg [1:0]   kind_s1;
     reg [3:0]   reason_s1;
@@ -115,7 +139,7 @@ module charon_top #(
         valid_s1  <= tuple_in_charon_input_VALID & ~rst;
         bank_s1   <= bank;
         usable_s1 <= usable[bank];
-        now_s1    <= now;
+        now_s1    <= now & {32{~rst}};
         {stateful_s1, kind_s1, reason_s1, v6_s1, inner_v6_s1, source_s1, destination_s1, inner_source_s1, source_port_s1,
          destination_port_s1, flags_s1, ttl_s1, stamped_s1, word_s1} <= tuple_in_charon_input_DATA;
     end
@@ -137,7 +161,7 @@ module charon_top #(
     wire ours_s1 = kind_s1 == WRAPPED ? tunnel_s1 : service_s1;
     always @(posedge clk_lookup) begin
         {valid_s2, valid_s3, valid_s4, valid_s5} <= {valid_s1, valid_s2, valid_s3, valid_s4} & {4{~rst}};
-        {now_s2, now_s3, now_s4, now_s5}     <= {now_s1, now_s2, now_s3, now_s4};
+        {now_s2, now_s3, now_s4, now_s5}     <= {now_s1, now_s2, now_s3, now_s4} & {128{~rst}};
         {word_s2, word_s3, word_s4, word_s5} <= {word_s1, word_s2, word_s3, word_s4};
         {source_s2, source_s3}               <= {source_s1, source_s2};
         facts_s2 <= {stateful_s1, kind_s1, reason_s1, v6_s1, inner_v6_s1, bank_s1, usable_s1, stamped_s1, ours_s1, inner_s1,
@@ -250,22 +274,24 @@ module charon_top #(
         v_s6        <= speed(word_s5[11:0]);
     end
 
-    // Stage 6: the operation; or one of the control port, where no packet is.
+    // Stage 6: the operation; or one of the control port, where no packet is that needs a score. Its tick is that of the
+    // stage, as if it had come with the packets: with a later one, packets behind it would find a row newer than themselves.
     reg         injected;
-    wire        inject_s6 = score_valid & ~injected & ~valid_s6 & ~rst;
     wire        update_s6 = action_s6 == TO_CLIENT;
+    wire        needs_s6  = valid_s6 & stateful_s6 & (update_s6 | scored_s6);
+    wire        inject_s6 = score_valid & ~injected & ~needs_s6 & ~rst;
     wire [7:0]  id0_s6    = by_alias_s6 & scored_s6 ? first_s6 : id_s6;
     wire [7:0]  id1_s6    = by_alias_s6 & scored_s6 & ~configured[0] ? second_s6 : id0_s6;
     wire [7:0]  code_s6   = update_s6 ? `CHARON_OP_UPDATE : scored_s6 ? `CHARON_OP_GET_INDEX : `CHARON_OP_COPY;
     wire [7:0]  control_s6 = score_update ? `CHARON_OP_UPDATE : `CHARON_OP_READ;
-    wire [92:0] request_s6 = valid_s6 ? {stateful_s6, code_s6, id0_s6, id1_s6, g_s6, v_s6, now_s6}
-                                      : {1'b1, control_s6, score_id, score_id, score_g, score_v, now};
+    wire [92:0] request_s6 = inject_s6 ? {1'b1, control_s6, score_id, score_id, score_g, score_v, now_s6}
+                                       : {stateful_s6, code_s6, id0_s6, id1_s6, g_s6, v_s6, now_s6};
     wire        ask_s6    = valid_s6 | inject_s6;
 
     // What goes around dip_reg_score.
-    localparam CONTEXT = 29;
-    wire [CONTEXT-1:0] context_s6 = {inject_s6, stateful_s6, action_s6, detail_s6, v6_s6, bank_s6, found_s6, scored_s6, used_s6,
-                                     id_s6, fallback_s6};
+    localparam CONTEXT = 30;
+    wire [CONTEXT-1:0] context_s6 = {inject_s6, valid_s6, stateful_s6, action_s6, detail_s6, v6_s6, bank_s6, found_s6,
+                                     scored_s6, used_s6, id_s6, fallback_s6};
     wire [CONTEXT-1:0] context_s15;
     wire               answered_s15;
     wire [7:0]         winner_s15;
@@ -286,7 +312,7 @@ module charon_top #(
             always @(posedge clk_lookup) begin
                 asked        <= ask_s6 & ~rst;
                 context_s7   <= context_s6;
-                drops_before <= rst ? 32'd0 : drops;
+                drops_before <= drops;
             end
             wire empty, full;
             sync_fifo #(.WIDTH(CONTEXT), .DEPTH(128)) around (
@@ -308,12 +334,12 @@ module charon_top #(
             assign lost = 1'b0;
         end
     endgenerate
-    wire       injected_s15, stateful_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15;
+    wire       injected_s15, packet_s15, stateful_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15;
     wire [1:0] action_s15;
     wire [3:0] detail_s15;
     wire [7:0] id_s15, fallback_s15;
-    assign {injected_s15, stateful_s15, action_s15, detail_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15, id_s15,
-            fallback_s15} = context_s15;
+    assign {injected_s15, packet_s15, stateful_s15, action_s15, detail_s15, v6_s15, bank_s15, found_s15, scored_s15, used_s15,
+            id_s15, fallback_s15} = context_s15;
     assign score_done = answered_s15 & injected_s15;
     always @(posedge clk_lookup)
         injected <= (inject_s6 | injected) & ~score_done & ~lost & ~rst;
@@ -324,7 +350,7 @@ module charon_top #(
     reg [3:0]   detail_s16;
     reg [7:0]   id_s16_r, other_s16_r;
     always @(posedge clk_lookup) begin
-        valid_s16    <= answered_s15 & ~injected_s15 & ~rst;
+        valid_s16    <= answered_s15 & packet_s15 & ~rst;
         stateful_s16 <= stateful_s15;
         action_s16   <= action_s15;
         detail_s16   <= detail_s15;

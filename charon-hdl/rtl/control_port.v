@@ -5,15 +5,18 @@
 //              answer comes when no packet of the version before is under way; so the next write cannot disturb one. What
 //              was in force is the version to write then: the control plane brings it up to date, too.
 // Errors       SLVERR, and nothing changes: addresses that are no multiple of 4 or not in the map, reads of what can only be
-//              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in force, and strobes
-//              that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables). All other words
-//              take the bytes that the strobes name. The ids in cells and buckets are taken as they are.
+//              written and the other way round, ids of N and more in SET_ROW and SCORE, configuration once a version is in
+//              force, and strobes that leave out a byte of a word that acts (SET_ROW, SCORE, COMMIT, TICK, and the tables);
+//              and a SCORE that found no slot for PATIENCE clocks: ask again. All other words take the bytes that the
+//              strobes name. The ids in cells and buckets are taken as they are.
 //
 //   0x0000  ID          r   0x43484152
 //   0x0004  SERVERS     r   N
-//   0x0008  TICK        rw  the tick; a write sets it, from the next clock on
-//   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write: put the next one into force; bit
-//                           0: its Alias Table can be used (otherwise nobody can be chosen for a new flow)
+//   0x0008  TICK        rw  the tick; a write sets it, from the next clock on, and is answered when no operation on
+//                           a score can have the tick before any more
+//   0x000C  COMMIT      rw  read: versions put into force since reset; after 2^32 - 1 comes 1. Write:
+//                           put the next one into force; bit 0: its Alias Table can be used (otherwise nobody can be
+//                           chosen for a new flow)
 //   0x0010  FAULTS      r   operations with unknown codes or ids that dip_reg_score saw
 //   0x0014  DROPS       r   operations that dip_reg_score dropped (the state machine only)
 //   0x0020  CONFIG      c   bit 0: the first candidate always (sticky); 1: ids in the high bits of timestamps; 2, 3: stored
@@ -30,7 +33,8 @@
 //   0x007C  SET_ROW     w   7:0 id; bit 8: IPv6; bit 9: there is a row, the words above (otherwise there is none)
 //   0x0080  SCORE_G     rw  11:0 tasks, for UPDATE
 //   0x0084  SCORE_V     rw  23:0 tasks per tick in units of 2^-28, for UPDATE
-//   0x0088  SCORE       w   7:0 id; bit 8: UPDATE (otherwise READ). Answered when it is done: in a clock without a packet
+//   0x0088  SCORE       w   7:0 id; bit 8: UPDATE (otherwise READ). Answered when it is done, in a slot without a packet
+//                           or with one that needs no score; or with SLVERR when it had none for PATIENCE clocks
 //   0x008C  SCORE_LOW   r   31:0 of the score that the last SCORE answered
 //   0x0090  SCORE_HIGH  r   39:32
 //   0x1000  CELLS       w   N words, cell by cell: 16:0 threshold, 31:24 alias
@@ -38,13 +42,16 @@
 //   0x8000  BUCKETS_V6  w   4096 words
 //           c: read and written until the first version is in force, only read afterwards
 //
+// Widths       the registers have the bits of the default parameters, and the module refuses others.
 // Reset        all words 0; no version is in force.
 `default_nettype none
 `include "charon_params.vh"
 
 module control_port #(
-    parameter SERVERS = `CHARON_SERVERS, // N, 2 to 256
-    parameter LINGER  = 20               // clocks that a packet may be under way, and the answer to COMMIT waits; to 1023
+    parameter SERVERS  = `CHARON_SERVERS, // N, 2 to 256
+    parameter LINGER   = 20,             // clocks that a packet may be under way, and the answer to COMMIT waits; 1 to 1023
+    parameter SETTLE   = 6,              // clocks from a tick to operations with it, and the answer to TICK waits; 1 to 1023
+    parameter PATIENCE = 1023            // clocks that an operation on a score may wait for its slot, 1 to 1023
 ) (
     input  wire         clk_i,           // every edge that counts is rising
     input  wire         rst_i,           // synchronous, active high
@@ -92,7 +99,8 @@ module control_port #(
     output wire [127:0] service_v6_o,    // SERVICE_V6
     output wire [127:0] tunnel_v6_o,     // TUNNEL_V6
     // A score's operation.
-    output reg          score_valid_o,   // one is waiting; it holds until score_done_i
+    output wire         score_valid_o,   // one is waiting for a slot
+    input  wire         score_busy_i,    // it has begun, and ends by score_done_i, or by waiting again
     output reg          score_update_o,  // UPDATE; otherwise READ
     output reg  [7:0]   score_id_o,      // of this server
     output wire [11:0]  score_g_o,       // SCORE_G
@@ -104,13 +112,27 @@ module control_port #(
 );
     localparam [31:0] N = SERVERS;
 
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            control_port_needs_SERVERS_2_to_256 refused ();
+        end
+        if (LINGER < 1 || LINGER > 1023 || SETTLE < 1 || SETTLE > 1023 || PATIENCE < 1 || PATIENCE > 1023) begin : no_wait
+            control_port_needs_LINGER_SETTLE_PATIENCE_1_to_1023 refused ();
+        end
+        if (`CHARON_G_BITS != 40 || `CHARON_FRACTION_BITS != 28 || `CHARON_V_BITS != 24 || `CHARON_T_BITS != 32
+            || `CHARON_RANDOM_BITS != 16) begin : no_widths
+            control_port_needs_G_40_FRACTION_28_V_24_T_32_RANDOM_16_BITS refused ();
+        end
+    endgenerate
+
     // Words of the first page.
     localparam [5:0] ID = 6'h00, COUNT = 6'h01, TICK = 6'h02, COMMIT = 6'h03, FAULTS = 6'h04, DROPS = 6'h05,
         CONFIG = 6'h08, UPLINK_PORT = 6'h09, UPLINK_MAC = 6'h0a, SERVICE_V4 = 6'h0c, TUNNEL_V4 = 6'h0d,
         SERVICE_V6 = 6'h10, TUNNEL_V6 = 6'h14, ROW_ADDRESS = 6'h18, ROW_MAC = 6'h1c, ROW_PORT = 6'h1e, SET_ROW = 6'h1f,
         SCORE_G = 6'h20, SCORE_V = 6'h21, SCORE = 6'h22, SCORE_LOW = 6'h23, SCORE_HIGH = 6'h24;
 
-    wire        write, read, write_error, read_error, hold;
+    wire        write, write_error, read_error, hold;
     wire [13:0] write_word, read_word;
     wire [31:0] data, read_data;
     wire [3:0]  bytes;
@@ -122,8 +144,8 @@ module control_port #(
         .arvalid_i(arvalid_i), .arready_o(arready_o), .araddr_i(araddr_i),
         .rvalid_o(rvalid_o), .rready_i(rready_i), .rdata_o(rdata_o), .rresp_o(rresp_o),
         .write_o(write), .write_word_o(write_word), .write_data_o(data), .write_bytes_o(bytes),
-        .write_error_i(write_error), .wait_i(hold),
-        .read_o(read), .read_word_o(read_word), .read_data_i(read_data), .read_error_i(read_error)
+        .write_error_i(write_error), .wait_i(hold), .fail_i(give_up),
+        .read_word_o(read_word), .read_data_i(read_data), .read_error_i(read_error)
     );
 
     // What a write is.
@@ -222,20 +244,30 @@ module control_port #(
             usable_o[~bank_o] <= data[0];
             versions          <= &versions ? 32'd1 : versions + 32'd1;
             linger            <= LINGER;
-        end else if (linger != 10'd0) linger <= linger - 10'd1;
+        end else if (write & is_tick) linger <= SETTLE;
+        else if (linger != 10'd0) linger <= linger - 10'd1;
 
     // Scores.
+    // An operation that has begun is waited for; one that has no slot for too long is given up.
     reg [39:0] score;
+    reg        score_asked;
+    reg [9:0]  patience;
+    wire       give_up = score_asked & patience == 10'd0 & ~score_busy_i;
+    assign score_valid_o = score_asked & patience != 10'd0;
     always @(posedge clk_i)
         if (rst_i) begin
-            {score_valid_o, score_update_o, score_id_o} <= 10'd0;
-            score <= 40'd0;
-        end else if (write & is_score) {score_valid_o, score_update_o, score_id_o} <= {1'b1, data[8], data[7:0]};
-        else if (score_done_i) begin
-            score_valid_o <= 1'b0;
-            score         <= score_i;
+            {score_asked, score_update_o, score_id_o} <= 10'd0;
+            score    <= 40'd0;
+            patience <= 10'd0;
+        end else begin
+            if (write & is_score) begin
+                {score_asked, score_update_o, score_id_o} <= {1'b1, data[8], data[7:0]};
+                patience <= PATIENCE;
+            end else if (score_done_i | give_up) score_asked <= 1'b0;
+            else if (patience != 10'd0) patience <= patience - 10'd1;
+            if (score_done_i) score <= score_i;
         end
-    assign hold = linger != 10'd0 | score_valid_o;
+    assign hold = linger != 10'd0 | score_asked;
 
     // Reads.
     wire [5:0] from      = read_word[5:0];
@@ -280,7 +312,6 @@ module control_port #(
             default:            found = 32'd0;
         endcase
     assign read_data = found;
-    wire unused = &{1'b0, read};
 endmodule
 
 `default_nettype wire

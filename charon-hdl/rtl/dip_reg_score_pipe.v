@@ -15,11 +15,11 @@
 
 module dip_reg_score_pipe #(
     parameter SERVERS       = `CHARON_SERVERS,       // N: rows, ids 0 to N - 1; 2 to 256
-    parameter G_BITS        = `CHARON_G_BITS,        // bits of g, the remaining tasks
-    parameter FRACTION_BITS = `CHARON_FRACTION_BITS, // fraction bits of g and v; the port g has the rest
-    parameter V_BITS        = `CHARON_V_BITS,        // bits of v, tasks per tick
-    parameter T_BITS        = `CHARON_T_BITS,        // bits of t, in ticks
-    parameter STALE_BITS    = `CHARON_STALE_BITS     // a score 2^STALE_BITS ticks old counts as idle
+    parameter G_BITS        = `CHARON_G_BITS,        // bits of g, the remaining tasks; at most 48
+    parameter FRACTION_BITS = `CHARON_FRACTION_BITS, // fraction bits of g and v; the port g has the rest, 1 to 16
+    parameter V_BITS        = `CHARON_V_BITS,        // bits of v, tasks per tick; 2 to 32
+    parameter T_BITS        = `CHARON_T_BITS,        // bits of t, in ticks; at most 32
+    parameter STALE_BITS    = `CHARON_STALE_BITS     // a score 2^STALE_BITS ticks old counts as idle; 2 to T_BITS - 2
 ) (
     input  wire clk_lookup, // every edge that counts is rising
     input  wire rst,        // synchronous, active high
@@ -36,6 +36,22 @@ module dip_reg_score_pipe #(
 );
     localparam ADDR      = $clog2(SERVERS);
     localparam TASK_BITS = G_BITS - FRACTION_BITS;
+
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            dip_reg_score_pipe_needs_SERVERS_2_to_256 refused ();
+        end
+        if (G_BITS > 48 || FRACTION_BITS >= G_BITS || G_BITS - FRACTION_BITS > 16) begin : no_g
+            dip_reg_score_pipe_needs_G_BITS_to_48_with_1_to_16_above_FRACTION_BITS refused ();
+        end
+        if (V_BITS < 2 || V_BITS > 32) begin : no_v
+            dip_reg_score_pipe_needs_V_BITS_2_to_32 refused ();
+        end
+        if (T_BITS > 32 || STALE_BITS < 2 || STALE_BITS > T_BITS - 2) begin : no_t
+            dip_reg_score_pipe_needs_STALE_BITS_2_to_2_less_than_T_BITS_to_32 refused ();
+        end
+    endgenerate
 
     assign drops_o = 32'd0;
 

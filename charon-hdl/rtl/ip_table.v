@@ -17,7 +17,7 @@
 module ip_table #(
     parameter SERVERS      = `CHARON_SERVERS, // N: rows; 2 to 256
     parameter ADDRESS_BITS = 32,              // of the family: 32 or 128
-    parameter BUCKET_BITS  = 12               // log2 of the buckets, at most 32
+    parameter BUCKET_BITS  = 12               // log2 of the buckets, 1 to 31
 ) (
     input  wire                       clk_i,             // every edge that counts is rising
     input  wire                       rst_i,             // synchronous, active high
@@ -56,6 +56,19 @@ module ip_table #(
     output wire [15:0]                row_port_o         // a clock later: the port towards it
 );
     localparam ADDR = $clog2(SERVERS);
+
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (SERVERS < 2 || SERVERS > 256) begin : no_servers
+            ip_table_needs_SERVERS_2_to_256 refused ();
+        end
+        if (ADDRESS_BITS != 32 && ADDRESS_BITS != 128) begin : no_address
+            ip_table_needs_ADDRESS_BITS_32_or_128 refused ();
+        end
+        if (BUCKET_BITS < 1 || BUCKET_BITS > 31) begin : no_buckets
+            ip_table_needs_BUCKET_BITS_1_to_31 refused ();
+        end
+    endgenerate
 
     reg [SERVERS-1:0] present0, present1;
     always @(posedge clk_i) begin

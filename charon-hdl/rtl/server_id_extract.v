@@ -13,6 +13,13 @@ module server_id_extract #(
     input  wire [31:0] echo_i, // the TSecr
     output wire [7:0]  id_o    // the id; whether there is such a server, the IP Table knows
 );
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (ID_BITS < 1 || ID_BITS > 8) begin : no_id
+            server_id_extract_needs_ID_BITS_1_to_8 refused ();
+        end
+    endgenerate
+
     assign id_o = {{(8 - ID_BITS) {1'b0}}, high_i ? echo_i[31-:ID_BITS] : echo_i[ID_BITS-1:0]};
     // The time.
     wire unused = &{1'b0, echo_i[31-ID_BITS:ID_BITS]};

@@ -8,8 +8,8 @@
 `include "charon_params.vh"
 
 module timestamp_gen #(
-    parameter T_BITS         = `CHARON_T_BITS,        // bits of a tick
-    parameter PRESCALER_BITS = `CHARON_PRESCALER_BITS // log2 of the clocks in a tick, at least 1
+    parameter T_BITS         = `CHARON_T_BITS,        // bits of a tick, 1 to 32
+    parameter PRESCALER_BITS = `CHARON_PRESCALER_BITS // log2 of the clocks in a tick, 1 to 31
 ) (
     input  wire              clk_i,  // every edge that counts is rising
     input  wire              rst_i,  // synchronous, active high
@@ -17,6 +17,16 @@ module timestamp_gen #(
     input  wire [T_BITS-1:0] time_i, // the tick to be set
     output reg  [T_BITS-1:0] now_o   // the tick
 );
+    // Parameters that the module is not made for: elaboration stops at a module that there is not, whose name says why.
+    generate
+        if (T_BITS < 1 || T_BITS > 32) begin : no_t
+            timestamp_gen_needs_T_BITS_1_to_32 refused ();
+        end
+        if (PRESCALER_BITS < 1 || PRESCALER_BITS > 31) begin : no_prescaler
+            timestamp_gen_needs_PRESCALER_BITS_1_to_31 refused ();
+        end
+    endgenerate
+
     localparam [PRESCALER_BITS-1:0] ONE = {{(PRESCALER_BITS - 1) {1'b0}}, 1'b1};
 
     reg [PRESCALER_BITS-1:0] clocks;

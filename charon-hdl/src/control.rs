@@ -4,8 +4,9 @@
 //! tables of the model: as few writes as it takes, into the version that is not in force, and a COMMIT at their end. Effects
 //! are values: it answers writes, and the host puts them on its bus.
 //!
-//! *Steps.* 1. [`configure`](ControlPlane::configure) once. 2. [`replace`](ControlPlane::replace) whenever the tables
-//! changed. 3. [`reset`](ControlPlane::reset) if the hardware was reset; then from the start.
+//! *Steps.* 1. [`configure`](ControlPlane::configure) once; it refuses what the hardware cannot do.
+//! 2. [`replace`](ControlPlane::replace) whenever the tables changed. 3. [`reset`](ControlPlane::reset) if the hardware was
+//! reset; then from the start.
 //!
 //! *Cost.* The first version of each bank is written in full, 8,192 buckets among it; later ones cost what has changed since
 //! the version before the one in force.
@@ -15,6 +16,7 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use charon_model::alias::Cell;
+use charon_model::feedback::Feedback;
 use charon_model::ip_table::{IpTable, Row};
 use charon_model::params::Params;
 use charon_model::pipeline::{Config, NewFlows, Tables};
@@ -61,6 +63,18 @@ pub struct Write {
     pub data: u32,
 }
 
+/// Why the hardware cannot have a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// It keeps no count of SYNs that are on their way.
+    #[error("feedback {got:?}: expected Overwrite, the only one of the hardware")]
+    Feedback {
+        /// What the configuration wants.
+        got: Feedback,
+    },
+}
+
 /// What a control plane knows of the hardware: what it wrote into either bank.
 #[derive(Clone, Debug)]
 pub struct ControlPlane {
@@ -86,10 +100,29 @@ impl ControlPlane {
         Self::empty(params.servers().into())
     }
 
-    /// The configuration: to be written before the first version. The feedback is not in it: the hardware stores reports as
-    /// they are, as [`Overwrite`](charon_model::feedback::Feedback::Overwrite) does.
-    #[must_use]
-    pub fn configure(&self, config: &Config) -> Vec<Write> {
+    /// The configuration: to be written before the first version.
+    ///
+    /// ```
+    /// use charon_hdl::control::{ControlPlane, Unsupported};
+    /// use charon_model::feedback::Feedback;
+    /// use charon_model::params::{Params, RawParams};
+    /// use charon_model::pipeline::{Addresses, Config, NextHop};
+    ///
+    /// let plane = ControlPlane::new(&Params::new(RawParams::paper()).unwrap());
+    /// let at = |last: u8| Addresses { v4: Some([203, 0, 113, last].into()), v6: None };
+    /// let mut config = Config::new(at(1), at(2), [2, 0, 0, 0, 0, 1], NextHop::default());
+    /// assert!(plane.configure(&config).is_ok());
+    /// config.feedback = Feedback::KeepInFlight;
+    /// let feedback = Unsupported::Feedback { got: Feedback::KeepInFlight };
+    /// assert_eq!(plane.configure(&config), Err(feedback));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unsupported`] for what the model does and the hardware does not.
+    pub fn configure(&self, config: &Config) -> Result<Vec<Write>, Unsupported> {
+        if config.feedback != Feedback::Overwrite {
+            return Err(Unsupported::Feedback { got: config.feedback });
+        }
         let mut writes = Vec::new();
         let Config { service, tunnel, uplink, .. } = *config;
         let flags = [
@@ -112,7 +145,7 @@ impl ControlPlane {
         for (address, v6) in [(SERVICE_V6, service.v6), (TUNNEL_V6, tunnel.v6)] {
             v6.iter().for_each(|v6| words(&mut writes, address, v6.to_bits(), 4));
         }
-        writes
+        Ok(writes)
     }
 
     /// A new version of the tables. The Alias Table has to be one of N weights, or one in which nobody can be chosen.

@@ -137,13 +137,30 @@ impl Design {
                 &[file!("netlist/dip_reg_score_pipe_16.btor2"), file!("netlist/dip_reg_score_pipe_256.btor2")]
             }
             Self::AliasTable => &[file!("netlist/alias_table_16.btor2"), file!("netlist/alias_table_100.btor2")],
-            Self::IpTable => &[file!("netlist/ip_table_v4_16.btor2"), file!("netlist/ip_table_v6_16.btor2")],
+            Self::IpTable => &[
+                file!("netlist/ip_table_v4_16.btor2"),
+                file!("netlist/ip_table_v6_16.btor2"),
+                file!("netlist/ip_table_v4_2.btor2"),
+                file!("netlist/ip_table_v4_3.btor2"),
+                file!("netlist/ip_table_v6_256.btor2"),
+            ],
             Self::TimestampGen => &[file!("netlist/timestamp_gen.btor2")],
             Self::ServerIdExtract => {
                 &[file!("netlist/server_id_extract_4.btor2"), file!("netlist/server_id_extract_8.btor2")]
             }
-            Self::ControlPort => &[file!("netlist/control_port_16.btor2")],
-            Self::Top => &[file!("netlist/charon_top_16.btor2"), file!("netlist/charon_top_fsm_16.btor2")],
+            Self::ControlPort => &[
+                file!("netlist/control_port_16.btor2"),
+                file!("netlist/control_port_2.btor2"),
+                file!("netlist/control_port_3.btor2"),
+                file!("netlist/control_port_256.btor2"),
+            ],
+            Self::Top => &[
+                file!("netlist/charon_top_16.btor2"),
+                file!("netlist/charon_top_fsm_16.btor2"),
+                file!("netlist/charon_top_2.btor2"),
+                file!("netlist/charon_top_3.btor2"),
+                file!("netlist/charon_top_256.btor2"),
+            ],
         }
     }
 

@@ -6,8 +6,11 @@ use core::fmt::Write;
 use charon_model::params::Params;
 
 /// The header `charon_params.vh` for some parameters: a macro per constant of the model. The modules take their defaults
-/// from it, so a build of another number of servers replaces this one file; the Score Tables also follow other widths,
-/// `charon_top` and `control_port` have those of the default.
+/// from it, so a build of another number of servers replaces this one file.
+///
+/// It can be written for any parameters; a module that is not made for them refuses to be elaborated, and says what it
+/// needs: at least two servers and a prescaler, and `charon_top` and `control_port` the widths of the default. The Score Tables
+/// follow any widths, but that the pipe halves v and the age, and so wants two bits of each.
 ///
 /// ```
 /// use charon_model::params::{Params, RawParams};

@@ -128,7 +128,8 @@ impl Verdict {
         Self(own)
     }
 
-    /// The decision, and where the packet goes if it is forwarded; `None` for numbers that mean nothing.
+    /// The decision, and where the packet goes if it is forwarded; `None` for bits that mean nothing: a number without a
+    /// name, a route of the other direction, or a bit set where the layout has zeros.
     #[must_use]
     pub fn decision(&self) -> Option<(Decision, NextHop)> {
         let [low, high, way, top] = self.0;
@@ -136,20 +137,27 @@ impl Verdict {
         let mac = way << 16;
         let mac = core::array::from_fn(|at| mac.to_be_bytes()[at]);
         let next_hop = NextHop { port: (way >> 48) as u16, mac };
-        let (v6, id) = (top & 1 == 1, (top >> 1) as u8);
+        let (v6, id) = (self.is_v6(), (top >> 1) as u8);
         let detail = (top >> 9 & 15) as usize;
-        let address = if v6 { IpAddr::V6(Ipv6Addr::from_bits(wide)) } else { Ipv4Addr::from_bits(low as u32).into() };
-        let decision = match top >> 13 & 3 {
-            0 => Decision::Drop(*DropReason::ALL.get(detail)?),
-            1 => Decision::ToServer {
+        let nowhere = wide == 0 && way == 0 && id == 0 && !v6;
+        let decision = match top >> 13 {
+            0 if nowhere => Decision::Drop(*DropReason::ALL.get(detail)?),
+            1 if v6 || wide >> 32 == 0 => Decision::ToServer {
                 id,
-                route: *Route::ALL.get(detail)?,
-                row: Row { address, mac, port: next_hop.port },
+                route: *Route::ALL.get(detail).filter(|route| **route != Route::SynAck)?,
+                row: Row { address: address(v6, wide), mac, port: next_hop.port },
             },
-            2 => Decision::ToClient { id },
-            _ => Decision::Punt(*PuntReason::ALL.get(detail)?),
+            2 if wide == 0 && Route::ALL.get(detail) == Some(&Route::SynAck) => Decision::ToClient { id },
+            3 if nowhere => Decision::Punt(*PuntReason::ALL.get(detail)?),
+            _ => return None,
         };
         Some((decision, next_hop))
+    }
+
+    /// The packet that is forwarded is IPv6: towards a server or, out of its tunnel, towards a client.
+    #[must_use]
+    pub const fn is_v6(&self) -> bool {
+        self.0[3] & 1 == 1
     }
 
     /// All bits are zero: the answer to a packet that nothing was asked about.
@@ -157,6 +165,10 @@ impl Verdict {
     pub fn is_zero(&self) -> bool {
         self.0 == [0; 4]
     }
+}
+
+const fn address(v6: bool, bits: u128) -> IpAddr {
+    if v6 { IpAddr::V6(Ipv6Addr::from_bits(bits)) } else { IpAddr::V4(Ipv4Addr::from_bits(bits as u32)) }
 }
 
 const fn bits(address: IpAddr) -> u128 {

@@ -1,7 +1,9 @@
 // charon_top with ports of at most 128 bits, for the bench.
 `default_nettype none
 
-module charon_top_ports (
+module charon_top_ports #(
+    parameter SCORE_FSM = 0 // as charon_top's
+) (
     input  wire         clk_i,   // the clock
     input  wire         rst_i,   // reset
     input  wire         valid_i, // a packet
@@ -19,7 +21,7 @@ module charon_top_ports (
     output wire [31:0]  now_o    // the tick
 );
     wire unused;
-    charon_top dut (
+    charon_top #(.SCORE_FSM(SCORE_FSM)) dut (
         .clk_lookup(clk_i), .rst(rst_i), .tuple_in_charon_input_VALID(valid_i),
         .tuple_in_charon_input_DATA({data3_i, data2_i, data1_i, data0_i}),
         .tuple_out_charon_output_VALID(valid_o), .tuple_out_charon_output_DATA({data1_o, data0_o}),

@@ -14,25 +14,12 @@ use charon_hdl::Design;
 use charon_hdl::btor2::{Fill, Netlist};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use support::planted::{Planted, planted};
 use support::streams::streams;
 use support::{Cycle, Lockstep, directed};
 
-/// A line of `tools/faults.txt`: its number, its meaning, and its design.
-struct Planted {
-    number: u8,
-    meaning: &'static str,
-    design: Design,
-}
-
-fn planted() -> Vec<Planted> {
-    let lines = include_str!("../tools/faults.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let faults = lines.map(|line| {
-        let fields: Vec<_> = line.split(" @ ").collect();
-        let design = Design::ALL.into_iter().find(|design| design.top() == fields[2]).expect("a design");
-        Planted { number: fields[0].parse().expect("a number"), meaning: fields[1], design }
-    });
-    faults.collect()
-}
+/// What is found here: nothing of it elsewhere.
+const LIST: &str = include_str!("../tools/faults.txt");
 
 fn netlist(design: Design) -> Netlist {
     Netlist::parse(match design {
@@ -71,7 +58,10 @@ fn every_planted_fault_is_noticed() {
     for design in Design::SCORE {
         let netlist = netlist(design);
         assert_eq!(noticed(design, &netlist, 0), None, "{design:?} without a fault");
-        for Planted { number, meaning, .. } in planted().iter().filter(|fault| fault.design == design) {
+        let modules = Design::SCORE.map(Design::top);
+        for Planted { number, meaning, .. } in
+            planted(LIST, &modules, &[]).iter().filter(|fault| fault.module == design.top())
+        {
             let found = noticed(design, &netlist, *number);
             println!("{design:?} {number}, {meaning}: {found:?}");
             assert!(found.is_some(), "{design:?}: nobody notices that {meaning} ({number})");
@@ -90,4 +80,11 @@ fn the_limit_is_found_by_its_vectors() {
         both.plant(&netlist, fault);
         assert!(both.run(cycles).is_err(), "{design:?}");
     }
+}
+
+/// A line of a list whose module nobody knows is not left out.
+#[test]
+#[should_panic(expected = "no test runs the faults of alias_tabel")]
+fn a_misspelt_module_is_refused() {
+    let _ = planted("1 @ a fault @ alias_tabel @ alias_table.v @ <<bank>> @ 1'b0", &["alias_table"], &["ip_table"]);
 }

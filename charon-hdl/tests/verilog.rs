@@ -1,6 +1,7 @@
 //! Tier 1: the Verilog itself, in a simulator and under a linter, where they are installed.
 //!
-//! With `CHARON_HDL_REQUIRE=1` a missing tool is a failure; `CHARON_HDL_OPERATIONS=1000000` runs more operations.
+//! With `CHARON_HDL_REQUIRE=1` a missing tool is a failure; `CHARON_HDL_OPERATIONS=1000000` runs more operations, and
+//! `CHARON_HDL_SEED` others.
 
 #![allow(
     clippy::unwrap_used,
@@ -92,7 +93,8 @@ fn simulate(design: Design, servers: u16, file: File, operations: usize) {
     for (name, cycles) in directed::all() {
         both.run(cycles).unwrap_or_else(|mismatch| panic!("{name}: {mismatch}"));
     }
-    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let seed = [number("CHARON_HDL_SEED", 0) as u8; 32];
+    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
     while both.requests < operations {
         both.run(streams(servers, 1_000).new_tree(&mut runner).unwrap().current().cycles).unwrap();
     }

@@ -7,16 +7,17 @@ The files are byte for byte the same whenever the RTL is: source positions and g
 of Yosys is pinned.
 For every design there is the netlist of each size, and one with the faults of tools/faults.txt or tools/part_faults.txt
 built in: every expression named there becomes `planted == NUMBER ? (wrong) : (right)`, where `planted` is a register that
-nothing writes.
+nothing writes. A fault of a design that has no such netlist is an error.
 """
 
+import functools
 import os
 import re
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Each in several sizes, and with planted faults.
+# Each in several sizes.
 DESIGNS = ["dip_reg_score_fsm", "dip_reg_score_pipe"]
 SIZES = [16, 256]
 # Small ones, with their parameters, on which the interpreter is compared with a simulator.
@@ -26,18 +27,39 @@ SMALL = [
     ("charon_bram", {"ROWS": 6, "WIDTH": 5, "LATENCY": 2}),
     ("row_memory", {"ROWS": 5, "WIDTH": 66}),
 ]
-# The parts around the Score Table, and the whole: file, module, parameters. Each also with its faults, as its first file.
+# The parts around the Score Table, and the whole: file, module, parameters.
 PARTS = [
     ("alias_table_16", "alias_table", {"SERVERS": 16}),
     ("alias_table_100", "alias_table", {"SERVERS": 100}),
     ("ip_table_v4_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}),
     ("ip_table_v6_16", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 128}),
+    ("ip_table_v4_2", "ip_table", {"SERVERS": 2, "ADDRESS_BITS": 32}),
+    ("ip_table_v4_3", "ip_table", {"SERVERS": 3, "ADDRESS_BITS": 32}),
+    ("ip_table_v6_256", "ip_table", {"SERVERS": 256, "ADDRESS_BITS": 128}),
     ("timestamp_gen", "timestamp_gen", {}),
     ("server_id_extract_4", "server_id_extract", {"ID_BITS": 4}),
     ("server_id_extract_8", "server_id_extract", {"ID_BITS": 8}),
     ("control_port_16", "control_port", {"SERVERS": 16}),
+    ("control_port_2", "control_port", {"SERVERS": 2}),
+    ("control_port_3", "control_port", {"SERVERS": 3}),
+    ("control_port_256", "control_port", {"SERVERS": 256}),
     ("charon_top_16", "charon_top", {"SERVERS": 16}),
     ("charon_top_fsm_16", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}),
+    ("charon_top_2", "charon_top", {"SERVERS": 2}),
+    ("charon_top_3", "charon_top", {"SERVERS": 3}),
+    ("charon_top_256", "charon_top", {"SERVERS": 256, "ID_BITS": 8}),
+]
+# With their faults: file, module, parameters, and which designs' faults.
+FAULTY = [
+    ("dip_reg_score_fsm", "dip_reg_score_fsm", {"SERVERS": 16}, ["dip_reg_score_fsm"]),
+    ("dip_reg_score_pipe", "dip_reg_score_pipe", {"SERVERS": 16}, ["dip_reg_score_pipe"]),
+    ("alias_table", "alias_table", {"SERVERS": 16}, ["alias_table"]),
+    ("ip_table", "ip_table", {"SERVERS": 16, "ADDRESS_BITS": 32}, ["ip_table"]),
+    ("timestamp_gen", "timestamp_gen", {}, ["timestamp_gen"]),
+    ("server_id_extract", "server_id_extract", {"ID_BITS": 4}, ["server_id_extract"]),
+    ("control_port", "control_port", {"SERVERS": 16}, ["control_port"]),
+    ("charon_top", "charon_top", {"SERVERS": 16}, ["charon_top"]),
+    ("charon_top_fsm", "charon_top", {"SERVERS": 16, "SCORE_FSM": 1}, ["charon_top", "charon_top_fsm"]),
 ]
 YOSYS = "0.70"
 
@@ -82,17 +104,15 @@ def main():
     for top in DESIGNS:
         for size in SIZES:
             write_netlist(sources, top, {"SERVERS": size}, os.path.join(out, f"{top}_{size}.btor2"))
-        faulty = with_faults(sources, top)
-        write_netlist(faulty, top, {"SERVERS": SIZES[0]}, os.path.join(out, f"{top}_faults.btor2"))
     for top, parameters in SMALL:
         write_netlist(sources, top, parameters, os.path.join(out, f"{top}.btor2"))
-    faulty = set()
     for name, top, parameters in PARTS:
         write_netlist(sources, top, parameters, os.path.join(out, f"{name}.btor2"), PASSES_OF_PARTS)
-        if top not in faulty:
-            planted = with_faults(sources, top)
-            write_netlist(planted, top, parameters, os.path.join(out, f"{top}_faults.btor2"), PASSES_OF_PARTS)
-            faulty.add(top)
+    faults = read_faults()
+    for name, top, parameters, designs in FAULTY:
+        passes = PASSES if top in DESIGNS else PASSES_OF_PARTS
+        faulty = with_faults(sources, [fault for fault in faults if fault[2] in designs])
+        write_netlist(faulty, top, parameters, os.path.join(out, f"{name}_faults.btor2"), passes)
 
 
 def read_sources():
@@ -105,13 +125,13 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
     from pyosys import libyosys
 
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in sources.items():
-            with open(os.path.join(folder, name), "w") as file:
-                file.write(text)
-        modules = [os.path.join(folder, f"{module}.v") for module in sorted(needed(sources, top))]
+        write_files(folder, sources)
+        modules = sorted(needed(sources, top))
         raw = os.path.join(folder, "raw.btor2")
-        design = libyosys.Design()
-        libyosys.run_pass(f"read_verilog -I{folder} {' '.join(modules)}", design)
+        design = read_modules(folder, modules)
+        if "crc32_columns" in modules:
+            write_files(folder, {"columns.il": columns(*(sources[name] for name in COLUMNS))})
+            libyosys.run_pass(f"read_rtlil {folder}/columns.il", design)
         for name, value in parameters.items():
             libyosys.run_pass(f"chparam -set {name} {value} {top}", design)
         for line in passes.format(top=top, out=raw).split("\n"):
@@ -130,6 +150,39 @@ def write_netlist(sources, top, parameters, out, passes=PASSES):
                 file.write(line + "\n")
 
 
+def write_files(folder, texts):
+    for name, text in texts.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+
+
+def read_modules(folder, modules):
+    from pyosys import libyosys
+
+    design = libyosys.Design()
+    libyosys.run_pass(f"read_verilog -I{folder} {' '.join(f'{folder}/{module}.v' for module in modules)}", design)
+    return design
+
+
+# What the hashes are made of.
+COLUMNS = ["crc32_columns.v", "flow_hash.v"]
+
+
+@functools.cache
+def columns(*texts):
+    """crc32_columns with both its polynomials, elaborated: most of the time goes into that, so each text is read once."""
+    from pyosys import libyosys
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(folder, dict(zip(COLUMNS, texts)))
+        design = read_modules(folder, [name[:-2] for name in COLUMNS])
+        libyosys.run_pass("hierarchy -check -top flow_hash", design)
+        libyosys.run_pass("select *crc32_columns*", design)
+        libyosys.run_pass(f"write_rtlil -selected {folder}/columns.il", design)
+        with open(os.path.join(folder, "columns.il")) as file:
+            return file.read()
+
+
 def needed(sources, top):
     """The modules below one, and itself: only these are read, since the order of operands depends on what Yosys has read."""
     found, new = set(), {top}
@@ -141,11 +194,9 @@ def needed(sources, top):
     return found
 
 
-def with_faults(sources, top):
+def with_faults(sources, faults):
     sources = dict(sources)
-    for number, _, design, name, pattern, wrong in read_faults():
-        if design != top:
-            continue
+    for number, _, _, name, pattern, wrong in faults:
         match = re.fullmatch(r"(.*)<<(.*)>>(.*)", pattern)
         before, right, after = match.groups()
         text = sources[name]
@@ -166,6 +217,10 @@ def read_faults():
             for line in file:
                 if line.strip() and not line.startswith("#"):
                     faults.append([field.strip() for field in line.split(" @ ")])
+    known = {design for *_, designs in FAULTY for design in designs}
+    for number, meaning, design, *_ in faults:
+        if design not in known:
+            sys.exit(f"error: fault {number}, {meaning}: no netlist has faults of {design!r}")
     return faults
 
 

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::netlist::{ArrayNode, Netlist, Op, Place, Signal, Step};
+use super::netlist::{ArrayNode, Memory, Netlist, Op, Place, Signal, Step};
 use super::word::{self, Word, ZERO, limbs, mask};
 
 /// What registers and memories hold when the power comes up, where the netlist does not say.
@@ -100,6 +100,19 @@ impl<'a> Machine<'a> {
     #[must_use]
     pub fn limbs(&self, signal: Signal) -> &[u64] {
         &self.values[signal.0.range()]
+    }
+
+    /// Puts a word into a memory, past its ports: limbs of 64 bits, the lowest first; those that are missing are zero. False,
+    /// and nothing changes, if the memory has no such address.
+    pub fn put(&mut self, memory: Memory, address: usize, limbs: &[u64]) -> bool {
+        let width = self.netlist.arrays[memory.0].width;
+        let mut words = self.memories[memory.0].chunks_exact_mut(word::limbs(width));
+        let Some(own) = words.nth(address) else { return false };
+        let mut word = ZERO;
+        word.iter_mut().zip(limbs).for_each(|(own, limb)| *own = *limb);
+        let word = word::cut(word, width);
+        own.copy_from_slice(&word[..own.len()]);
+        true
     }
 
     /// Lets every word follow the inputs and the registers.

@@ -26,4 +26,4 @@ mod word;
 
 pub use error::Btor2Error;
 pub use machine::{Fill, Machine};
-pub use netlist::{Netlist, Signal};
+pub use netlist::{Memory, Netlist, Signal};

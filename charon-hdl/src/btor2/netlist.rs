@@ -22,11 +22,16 @@ pub struct Netlist {
     pub(super) inputs: BTreeMap<String, Signal>,
     pub(super) outputs: BTreeMap<String, Signal>,
     pub(super) names: BTreeMap<String, Signal>,
+    pub(super) memories: BTreeMap<String, Memory>,
 }
 
 /// A word of a netlist, found by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal(pub(super) Place);
+
+/// A memory of a netlist, found by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory(pub(super) usize);
 
 /// Where a word is: its first limb, and its bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,6 +140,12 @@ impl Netlist {
     #[must_use]
     pub fn signal(&self, name: &str) -> Option<Signal> {
         self.names.get(name).copied()
+    }
+
+    /// The memory of a name.
+    #[must_use]
+    pub fn memory(&self, name: &str) -> Option<Memory> {
+        self.memories.get(name).copied()
     }
 
     /// Every named word, in the order of the names.

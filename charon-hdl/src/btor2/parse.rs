@@ -4,7 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 
 use super::error::Btor2Error;
-use super::netlist::{Array, ArrayNode, ArrayValue, Netlist, Op, Place, Register, Signal, Step};
+use super::netlist::{Array, ArrayNode, ArrayValue, Memory, Netlist, Op, Place, Register, Signal, Step};
 use super::shrink::{self, Copies};
 use super::word::{self, MAX_WIDTH, Word, ZERO, limbs};
 
@@ -142,6 +142,9 @@ impl Reader {
             let (address, width) = self.array_sort(words)?;
             let array = self.netlist.arrays.len();
             self.netlist.arrays.push(Array { address, width, next: None });
+            if let Some(name) = words.rest.next() {
+                self.netlist.memories.insert(name.to_owned(), Memory(array));
+            }
             let node = ArrayNode::Stored { array };
             return self.array_value(id, ArrayValue { node, address, width, origin: Some(array), depth: 0 });
         }

@@ -200,6 +200,24 @@ fn memories() {
     assert_eq!(step([0, 0, 0, 0, 0, 6])[0], 2);
 }
 
+/// A word put into a memory is there, cut to its width; an address beyond the memory is refused, as is another name.
+#[test]
+fn words_are_put_into_memories() {
+    let text = "1 sort bitvec 2\n2 sort bitvec 70\n3 sort array 1 2\n4 input 1 at\n5 state 3 memory\n6 read 2 5 4\n\
+                7 output 6 word\n8 state 2 register\n";
+    let netlist = Netlist::parse(text).unwrap();
+    assert_eq!((netlist.memory("register"), netlist.memory("word")), (None, None));
+    let memory = netlist.memory("memory").unwrap();
+    let mut machine = Machine::new(&netlist, Fill::Zero);
+    assert!(machine.put(memory, 3, &[5, u64::MAX]) && machine.put(memory, 1, &[9]));
+    assert!(!machine.put(memory, 4, &[1]));
+    for (at, expected) in [(0, 0), (1, 9), (2, 0), (3, 63 << 64 | 5)] {
+        machine.set(netlist.input("at").unwrap(), at);
+        machine.settle();
+        assert_eq!(machine.get(netlist.output("word").unwrap()), expected);
+    }
+}
+
 /// The bits at power-up depend on the seed only, and fill the width.
 #[test]
 fn patterns_fill() {

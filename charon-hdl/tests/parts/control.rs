@@ -11,10 +11,11 @@ use super::dut::{Draw, Dut, Verdict, netlist, same};
 
 const OKAY: u8 = 0;
 const SLVERR: u8 = 2;
-/// N of the netlist.
-const SERVERS: u32 = 16;
-/// Clocks that the answer to COMMIT waits.
-const LINGER: usize = 20;
+/// Clocks from a COMMIT and from a TICK to their answers: LINGER and SETTLE, and two.
+const COMMIT_ANSWERED: usize = 22;
+const TICK_ANSWERED: usize = 8;
+/// Clocks that an operation on a score may wait for a slot.
+const PATIENCE: usize = 1023;
 
 /// What a write into a table does at the ports: which enable, where, and the word.
 type Effect = (&'static str, u16, u32);
@@ -52,12 +53,58 @@ const KEPT: [(u16, u32, bool); 23] = [
 /// The register map, as the module's header has it.
 #[derive(Default)]
 struct Map {
+    servers: u16,
     kept: BTreeMap<u16, u32>,
     versions: u32,
     usable: [bool; 2],
     score: u64,
-    /// What is under way outside: an operation on a score.
-    asked: Option<(bool, u8)>,
+}
+
+/// What is around the port: an operation on a score finds its slot after some clocks, takes some, and may have to begin again.
+#[derive(Default)]
+struct Scores {
+    /// Clocks since it was asked for; when it finds a slot.
+    waited: usize,
+    slot: usize,
+    busy: bool,
+    /// What was done since the last answer.
+    done: Option<(bool, u8)>,
+}
+
+impl Scores {
+    /// A clock: whether it is done in it.
+    fn clock(&mut self, dut: &mut Dut<'_>, draw: &mut Draw) -> bool {
+        let valid = dut.get("score_valid_o") == 1;
+        if valid && self.waited == 0 && !self.busy {
+            // Soon, around the end of the port's patience, or never.
+            self.slot = match draw.below(4) {
+                0 => PATIENCE - 2 + draw.below(4) as usize,
+                1 => usize::MAX,
+                _ => 1 + draw.below(6) as usize,
+            };
+        }
+        self.waited += usize::from(valid || self.busy);
+        let (busy, ends) = (self.busy, draw.one_in(5));
+        let done = busy && ends && !draw.one_in(4);
+        if done {
+            self.done = Some((dut.get("score_update_o") == 1, dut.get("score_id_o") as u8));
+        }
+        self.busy = if busy { !ends } else { valid && self.waited >= self.slot };
+        dut.set(&[("score_busy_i", busy.into()), ("score_done_i", done.into())]);
+        done
+    }
+
+    /// What is to be answered: OKAY for what was done; an error if there was no slot, and not before.
+    fn answer(&mut self, asked: (bool, u8)) -> Result<u8, String> {
+        let waited = std::mem::take(&mut self.waited);
+        same("an operation under way behind its answer", self.busy, false)?;
+        let Some(done) = self.done.take() else {
+            same("clocks until it is given up", (PATIENCE..PATIENCE + 60).contains(&waited), true)?;
+            return Ok(SLVERR);
+        };
+        same("the score's operation", done, asked)?;
+        Ok(OKAY)
+    }
 }
 
 impl Map {
@@ -76,7 +123,7 @@ impl Map {
             return (OKAY, None);
         }
         let id = data as u8;
-        let known = u32::from(id) < SERVERS;
+        let known = u16::from(id) < self.servers;
         let effect = |enable, place| (OKAY, Some((enable, place, data)));
         match address {
             _ if !whole => (SLVERR, None),
@@ -87,11 +134,8 @@ impl Map {
                 (OKAY, None)
             }
             SET_ROW if known => effect(if data >> 8 & 1 == 1 { "we_row_v6_o" } else { "we_row_v4_o" }, id.into()),
-            SCORE if known => {
-                self.asked = Some((data >> 8 & 1 == 1, id));
-                (OKAY, None)
-            }
-            CELLS..0x1040 => effect("we_cell_o", (address - CELLS) / 4),
+            SCORE if known => (OKAY, None),
+            CELLS.. if address < CELLS + 4 * self.servers => effect("we_cell_o", (address - CELLS) / 4),
             BUCKETS_V4..0x8000 => effect("we_bucket_v4_o", (address - BUCKETS_V4) / 4),
             BUCKETS_V6..0xc000 => effect("we_bucket_v6_o", (address - BUCKETS_V6) / 4),
             _ => (SLVERR, None),
@@ -102,7 +146,7 @@ impl Map {
         let kept = KEPT.iter().any(|kept| kept.0 == address);
         match address {
             ID => Some(0x4348_4152),
-            registers::SERVERS => Some(SERVERS),
+            SERVERS => Some(self.servers.into()),
             TICK => Some(now),
             COMMIT => Some(self.versions),
             FAULTS => Some(faults),
@@ -115,12 +159,10 @@ impl Map {
     }
 }
 
-use charon_hdl::control::registers;
-
-fn address(draw: &mut Draw) -> u16 {
+fn address(draw: &mut Draw, servers: u16) -> u16 {
     let address = match draw.below(10) {
         0 => draw.bits() as u16,
-        1 => CELLS + 4 * draw.below(20) as u16,
+        1 => CELLS + 4 * draw.below(u64::from(servers) + 4) as u16,
         2 => [BUCKETS_V4, BUCKETS_V6][draw.below(2) as usize] + 4 * draw.below(4096) as u16,
         3 => [COMMIT, SET_ROW, SCORE, TICK][draw.below(4) as usize],
         4 => 4 * draw.below(64) as u16,
@@ -130,23 +172,18 @@ fn address(draw: &mut Draw) -> u16 {
 }
 
 /// Batches of writes, then of reads, each with or without stalls; effects at the ports, answers and registers are the map's.
-pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
+pub(crate) fn accesses(netlist: &Netlist, fault: u8, servers: u16, runs: usize) -> Verdict {
     let mut draw = Draw::new();
     let mut dut = Dut::new(netlist, fault);
-    let ports = BusPorts::new(
-        netlist,
-        |name| format!("{}_i", name.to_lowercase()),
-        |name| format!("{}_o", name.to_lowercase()),
-    )
-    .unwrap();
-    for run in 0..6 {
-        dut.write(&[("rst_i", 1), ("score_done_i", 0)]);
-        let mut map = Map::default();
+    let ports = ports(netlist);
+    for run in 0..runs {
+        dut.write(&[("rst_i", 1), ("score_busy_i", 0), ("score_done_i", 0)]);
+        let mut map = Map { servers, ..Map::default() };
         // Only the last runs put versions into force from the start; before, the configuration is open for a while.
         for batch in 0..60 {
-            let commits = batch > 20 || run > 3;
+            let commits = batch > 20 || run + 2 >= runs;
             let writes = (0..1 + draw.below(12)).map(|_| {
-                let mut address = address(&mut draw);
+                let mut address = address(&mut draw, servers);
                 if !commits && address == COMMIT {
                     address = ROW_PORT;
                 }
@@ -156,7 +193,8 @@ pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
             });
             let writes: Vec<Access> = writes.collect();
             batch_of(&mut dut, &ports, &mut map, &mut draw, writes)?;
-            let mut reads: Vec<Access> = (0..8).map(|_| Access::Read { address: address(&mut draw) }).collect();
+            let mut reads: Vec<Access> =
+                (0..8).map(|_| Access::Read { address: address(&mut draw, servers) }).collect();
             reads.extend([COMMIT, SCORE_LOW, SCORE_HIGH, SET_ROW].map(|address| Access::Read { address }));
             if batch % 10 == 0 {
                 reads.extend((0..64).map(|word| Access::Read { address: 4 * word }));
@@ -173,6 +211,28 @@ pub(crate) fn accesses(netlist: &Netlist, fault: u8) -> Verdict {
     Ok(())
 }
 
+/// Operations on scores, which find their slots at once, late, too late, or never.
+pub(crate) fn operations(netlist: &Netlist, fault: u8) -> Verdict {
+    let mut draw = Draw::new();
+    let mut dut = Dut::new(netlist, fault);
+    let ports = ports(netlist);
+    dut.write(&[("rst_i", 1), ("score_busy_i", 0), ("score_done_i", 0)]);
+    let mut map = Map { servers: 16, ..Map::default() };
+    for _ in 0..60 {
+        let data = draw.below(0x200) as u32 & 0x10f;
+        batch_of(&mut dut, &ports, &mut map, &mut draw, vec![Access::write(SCORE, data)])?;
+        let reads = [SCORE_LOW, SCORE_HIGH].map(|address| Access::Read { address });
+        batch_of(&mut dut, &ports, &mut map, &mut draw, reads.to_vec())?;
+    }
+    Ok(())
+}
+
+fn ports(netlist: &Netlist) -> BusPorts {
+    let (input, output) =
+        (|name: &str| format!("{}_i", name.to_lowercase()), |name: &str| format!("{}_o", name.to_lowercase()));
+    BusPorts::new(netlist, input, output).unwrap()
+}
+
 fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw, batch: Vec<Access>) -> Verdict {
     let mut master = Master::default();
     batch.iter().for_each(|access| master.push(*access));
@@ -181,10 +241,12 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
     let lazy = 1 + draw.below(4);
     let mut due: VecDeque<Access> = batch.into();
     let mut effects = VecDeque::new();
-    let (mut bank, mut flipped, mut clock) = (dut.get("bank_o"), None, 0);
+    let mut scores = Scores::default();
+    let (mut written, mut read) = (None, None);
+    let (mut bank, mut acted, mut clock) = (dut.get("bank_o"), None, 0);
     while !master.is_done() {
         clock += 1;
-        same("a batch that ends", clock < 5_000, true)?;
+        same("a batch that ends", clock < 20_000, true)?;
         let mut stall = || lazy > 1 && !draw.one_in(lazy);
         let stalls = Stalls {
             write_address: stall(),
@@ -193,23 +255,34 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
             read_address: stall(),
             read_answer: stall(),
         };
-        ports.drive(dut.machine(), &master.drive(stalls));
+        let bus = master.drive(stalls);
+        ports.drive(dut.machine(), &bus);
         dut.settle();
         for enable in ENABLES {
             if dut.get(enable) == 1 {
                 let place = if enable == "set_time_o" { 0 } else { dut.get("place_o") as u16 };
                 effects.push_back((enable, place, dut.get("word_o") as u32));
+                acted = (enable == "set_time_o").then_some(clock + TICK_ANSWERED).or(acted);
             }
         }
         if dut.get("bank_o") != bank {
-            (bank, flipped) = (dut.get("bank_o"), Some(clock));
+            // It shows a clock after the COMMIT.
+            (bank, acted) = (dut.get("bank_o"), Some(clock - 1 + COMMIT_ANSWERED));
         }
-        // The score's operation is done at some time.
-        let done = dut.get("score_valid_o") == 1 && draw.one_in(5);
         let score = draw.bits() & ((1 << 40) - 1);
-        dut.set(&[("score_done_i", done.into()), ("score_i", score.into())]);
-        let asked = (dut.get("score_update_o") == 1, dut.get("score_id_o") as u8);
+        dut.set(&[("score_i", score.into())]);
+        let done = scores.clock(dut, draw);
         let seen = ports.see(dut.machine());
+        // What waited to be taken is still there, and the same.
+        same("a write's answer holds", seen.written, written.or(seen.written))?;
+        same("a read's answer holds", seen.read, read.or(seen.read))?;
+        written = seen.written.filter(|_| !bus.take_write);
+        read = seen.read.filter(|_| !bus.take_read);
+        if seen.written.is_some() {
+            if let Some(answered) = acted.take() {
+                same("when COMMIT or TICK is answered", clock, answered)?;
+            }
+        }
         if done {
             map.score = score;
             same("an operation is asked for once", seen.written, None)?;
@@ -218,16 +291,12 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
             same("the order of answers", Some(access), due.pop_front())?;
             match access {
                 Access::Write { address, data, strobes } => {
-                    let (expected, effect) = map.write(address, data, strobes);
+                    let (mut expected, effect) = map.write(address, data, strobes);
+                    if address == SCORE && expected == OKAY {
+                        expected = scores.answer((data >> 8 & 1 == 1, data as u8))?;
+                    }
                     same(&format!("{access:x?}"), response, expected)?;
                     same(&format!("{access:x?}"), effects.pop_front(), effect)?;
-                    if address == COMMIT && response == OKAY {
-                        let waited = clock - flipped.take().ok_or("COMMIT without effect")?;
-                        same("the answer to COMMIT waits", waited > LINGER - 2, true)?;
-                    }
-                    if let Some(expected) = map.asked.take() {
-                        same("the score's operation", asked, expected)?;
-                    }
                 }
                 Access::Read { address } => {
                     let expected = map.read(address, now, faults, drops);
@@ -238,14 +307,24 @@ fn batch_of(dut: &mut Dut<'_>, ports: &BusPorts, map: &mut Map, draw: &mut Draw,
         }
         dut.clock();
     }
-    dut.set(&[("score_done_i", 0)]);
+    dut.set(&[("score_busy_i", 0), ("score_done_i", 0)]);
     same("effects without a write", effects.pop_front(), None)
 }
 
-/// Responses, strobes, addresses without a register, ids beyond N, and the wait of COMMIT: the header of the module.
+/// The header of the module, for 2, 3, 16 and 256 servers: responses, strobes, addresses without a register, ids beyond N, and
+/// the waits of COMMIT and TICK.
 #[test]
 fn registers_are_as_documented() {
-    accesses(&netlist(Design::ControlPort.netlist()), 0).unwrap();
+    for (servers, file) in [16, 2, 3, 256].into_iter().zip(Design::ControlPort.netlists()) {
+        accesses(&netlist(*file), 0, servers, if servers == 16 { 6 } else { 3 }).unwrap();
+    }
+}
+
+/// An operation on a score is answered when it was done, once; or with an error when it found no slot for 1,023 clocks, and then
+/// it has not begun.
+#[test]
+fn operations_wait_for_a_slot_and_not_for_ever() {
+    operations(&netlist(Design::ControlPort.netlist()), 0).unwrap();
 }
 
 /// Without stalls a write takes three clocks and a read two, side by side.
@@ -253,9 +332,7 @@ fn registers_are_as_documented() {
 fn back_to_back_accesses_keep_their_pace() {
     let netlist = netlist(Design::ControlPort.netlist());
     let clocks = |access: fn(u16) -> Access| {
-        let (input, output) =
-            (|name: &str| format!("{}_i", name.to_lowercase()), |name: &str| format!("{}_o", name.to_lowercase()));
-        let ports = BusPorts::new(&netlist, input, output).unwrap();
+        let ports = ports(&netlist);
         let mut dut = Dut::new(&netlist, 0);
         dut.write(&[("rst_i", 1)]);
         let mut master = Master::default();

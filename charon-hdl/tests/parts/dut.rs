@@ -25,9 +25,9 @@ impl<'a> Dut<'a> {
     /// As the power comes up, with a fault switched on; 0 is no fault.
     pub(crate) fn new(netlist: &'a Netlist, fault: u8) -> Self {
         let mut machine = Machine::new(netlist, Fill::Pattern(0xc4a6));
-        for (_, signal) in netlist.signals().filter(|(name, _)| name.ends_with("planted")) {
-            machine.set(signal, fault.into());
-        }
+        let planted: Vec<_> = netlist.signals().filter(|(name, _)| name.ends_with("planted")).collect();
+        assert!(fault == 0 || !planted.is_empty(), "no fault is planted in this netlist");
+        planted.iter().for_each(|(_, signal)| machine.set(*signal, fault.into()));
         Self { netlist, machine }
     }
 

@@ -17,8 +17,8 @@ fn bits(address: IpAddr) -> u128 {
 }
 
 /// Brings a bank from one table to another: the rows and the buckets that differ; all of them if there was none.
-fn write(dut: &mut Dut<'_>, bank: bool, before: Option<&IpTable>, after: &IpTable) {
-    for id in 0..16 {
+fn write(dut: &mut Dut<'_>, bank: bool, servers: u16, before: Option<&IpTable>, after: &IpTable) {
+    for id in (0..servers).map(|id| id as u8) {
         if before.is_none_or(|before| before.get(id) != after.get(id)) {
             let row = after.get(id).copied();
             let Row { address, mac, port } =
@@ -46,19 +46,20 @@ fn write(dut: &mut Dut<'_>, bank: bool, before: Option<&IpTable>, after: &IpTabl
                 ("wbucket_i", bucket.into()),
                 ("wbucket_id_i", id(after).unwrap_or(0).into()),
                 // What belongs to rows, which are not written.
-                ("wid_i", (bucket % 16).into()),
-                ("wpresent_i", (bucket / 16 % 2).into()),
+                ("wid_i", (bucket % u32::from(servers)).into()),
+                ("wpresent_i", (bucket / u32::from(servers) % 2).into()),
             ]);
         }
     }
 }
 
 /// All five look-ups at once, each of a bank of its own.
-fn look_up(dut: &mut Dut<'_>, draw: &mut Draw, tables: [&IpTable; 2]) -> Verdict {
+fn look_up(dut: &mut Dut<'_>, draw: &mut Draw, servers: u16, tables: [&IpTable; 2]) -> Verdict {
     let bank = |draw: &mut Draw| draw.below(2) as usize;
-    let id = |draw: &mut Draw| if draw.one_in(4) { draw.bits() as u8 } else { draw.below(16) as u8 };
+    let known = |draw: &mut Draw| draw.below(servers.into()) as u8;
+    let id = |draw: &mut Draw| if draw.one_in(4) { draw.bits() as u8 } else { known(draw) };
     let (fallback, check, flags, row) = (bank(draw), bank(draw), bank(draw), bank(draw));
-    let (hash, check_id, id0, id1, row_id) = (draw.bits() as u32, id(draw), id(draw), id(draw), draw.below(16) as u8);
+    let (hash, check_id, id0, id1, row_id) = (draw.bits() as u32, id(draw), id(draw), id(draw), known(draw));
     dut.set(&[
         ("fallback_bank_i", fallback as u128),
         ("fallback_hash_i", hash.into()),
@@ -95,21 +96,23 @@ fn look_up(dut: &mut Dut<'_>, draw: &mut Draw, tables: [&IpTable; 2]) -> Verdict
 
 /// Servers come and go, in one bank and then in the other, a reset now and then; after each edit both banks are what they
 /// should be.
-pub(crate) fn edits(netlist: &Netlist, fault: u8, v6: bool, edits: usize) -> Verdict {
-    let params = Params::new(RawParams::paper()).unwrap();
+pub(crate) fn edits(netlist: &Netlist, fault: u8, v6: bool, servers: u16, edits: usize) -> Verdict {
+    let mut raw = RawParams::largest();
+    raw.servers = servers;
+    let params = Params::new(raw).unwrap();
     let mut draw = Draw::new();
     let mut dut = Dut::new(netlist, fault);
     dut.write(&[("rst_i", 1)]);
     let empty = IpTable::new(&params);
     let mut tables = [empty.clone(), empty.clone()];
     for bank in [false, true] {
-        write(&mut dut, bank, None, &empty);
+        write(&mut dut, bank, servers, None, &empty);
     }
     for edit in 0..edits {
         let bank = edit % 2;
         let mut table = tables[1 - bank].clone();
         for _ in 0..=draw.below(4) {
-            let id = draw.below(16) as u8;
+            let id = draw.below(servers.into()) as u8;
             if draw.one_in(3) {
                 let _ = table.remove(id);
             } else {
@@ -124,10 +127,10 @@ pub(crate) fn edits(netlist: &Netlist, fault: u8, v6: bool, edits: usize) -> Ver
                 let _ = table.add(id, Row { address, mac, port: draw.bits() as u16 });
             }
         }
-        write(&mut dut, bank == 1, Some(&tables[bank]), &table);
+        write(&mut dut, bank == 1, servers, Some(&tables[bank]), &table);
         tables[bank] = table;
         for _ in 0..60 {
-            look_up(&mut dut, &mut draw, [&tables[0], &tables[1]])?;
+            look_up(&mut dut, &mut draw, servers, [&tables[0], &tables[1]])?;
         }
         if edit % 9 == 8 {
             dut.write(&[("rst_i", 1)]);
@@ -135,19 +138,20 @@ pub(crate) fn edits(netlist: &Netlist, fault: u8, v6: bool, edits: usize) -> Ver
                 // What the buckets hold stays; they are written again with the next rows.
                 *table = empty.clone();
             }
-            look_up(&mut dut, &mut draw, [&tables[0], &tables[1]])?;
+            look_up(&mut dut, &mut draw, servers, [&tables[0], &tables[1]])?;
             for bank in [false, true] {
-                write(&mut dut, bank, None, &empty);
+                write(&mut dut, bank, servers, None, &empty);
             }
         }
     }
     Ok(())
 }
 
-/// Rows, buckets, checks and flags are the model's, over both families and banks.
+/// Rows, buckets, checks and flags are the model's, over both families and banks, for 2, 3, 16 and 256 servers.
 #[test]
 fn look_ups_are_the_models() {
-    for (v6, file) in [false, true].into_iter().zip(Design::IpTable.netlists()) {
-        edits(&netlist(*file), 0, v6, 60).unwrap();
+    let sizes = [(false, 16, 60), (true, 16, 60), (false, 2, 30), (false, 3, 30), (true, 256, 60)];
+    for ((v6, servers, count), file) in sizes.into_iter().zip(Design::IpTable.netlists()) {
+        edits(&netlist(*file), 0, v6, servers, count).unwrap_or_else(|error| panic!("{servers} servers: {error}"));
     }
 }

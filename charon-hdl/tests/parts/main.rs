@@ -13,4 +13,6 @@ mod control;
 mod dut;
 mod faults;
 mod ip;
+#[path = "../support/planted.rs"]
+mod planted;
 mod small;

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 pub mod directed;
+pub mod planted;
 pub mod streams;
 pub mod tools;
 

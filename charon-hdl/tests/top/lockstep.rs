@@ -5,18 +5,21 @@ use charon_hdl::btor2::Netlist;
 use charon_model::pipeline::{DropReason, NewFlows, PuntReason, Route};
 use charon_model::timestamp::Layout;
 
-use super::traffic::config;
-use super::world::{Checked, Edit, Reached, World};
+use super::traffic::{config, needing};
+use super::world::{Checked, Reached, World};
 
-/// Of both options, each value once; a seed costs what it takes to write all buckets over the bus.
+/// Of both options, each value once.
 pub(crate) const SEEDS: [u8; 2] = [0, 3];
 
 /// A balancer with both its banks written.
-pub(crate) fn prepare(netlist: &Netlist, fsm: bool, seed: u8) -> Checked<World<'_>> {
+pub(crate) fn prepare(netlist: &Netlist, servers: u16, seed: u8, by_bus: bool) -> Checked<World<'_>> {
     let mut config = config();
     config.layout = if seed % 2 == 0 { Layout::LowBits } else { Layout::HighBits };
     config.new_flows = if seed % 4 < 2 { NewFlows::Scores } else { NewFlows::Sticky };
-    let mut world = World::new(netlist, config, fsm, seed, false)?;
+    let mut world = World::new(netlist, config, servers, seed);
+    world.by_bus = by_bus;
+    world.reset(1, false)?;
+    world.start()?;
     world.write_both()?;
     Ok(world)
 }
@@ -42,11 +45,7 @@ pub(crate) fn run(world: &mut World<'_>, alternations: usize, clocks: usize) -> 
         if clock > clocks / 4 && !emptied {
             emptied = true;
             for there in [false, true] {
-                let mut edits = world.all(there);
-                if there {
-                    // They are there, and nobody may be chosen.
-                    edits.push(Edit::Weights([0; 16]));
-                }
+                let edits = world.all(there);
                 world.replace(edits);
                 while world.is_changing() {
                     world.traffic()?;
@@ -67,19 +66,92 @@ pub(crate) fn run(world: &mut World<'_>, alternations: usize, clocks: usize) -> 
                 let now = world.draw.bits() as u32 >> shift;
                 world.jump(now);
             }
-            2 => world.look(),
+            2 => {
+                let id = world.draw.below(world.servers().into()) as u8;
+                world.ask_score(id, None, None);
+            }
             3 if world.draw.one_in(12) => {
                 let there = world.draw.one_in(2);
-                let mut edits = world.all(there);
-                if there {
-                    // They are there, and nobody may be chosen.
-                    edits.push(Edit::Weights([0; 16]));
-                }
+                let edits = world.all(there);
                 world.replace(edits);
             }
             _ => {}
         }
     }
+    world.scores()
+}
+
+/// Operations of the control port under packets, first one a clock, then in seven of eight clocks, while ticks end every few
+/// clocks, and now and then another time is set right before one.
+pub(crate) fn operate(world: &mut World<'_>, clocks: usize) -> Checked {
+    world.ticking = true;
+    for clock in 0..clocks {
+        if !world.is_changing() {
+            world.hurry = world.draw.one_in(2);
+            let id = world.draw.below(world.servers().into()) as u8;
+            let (g, v) = (world.draw.below(8) as u16, 1 << world.draw.below(24));
+            let now = world.draw.bits() as u32;
+            let at = world.draw.one_in(6).then_some(now);
+            match world.draw.below(8) {
+                0 => world.read_score(),
+                1 => world.ask_score(id, None, at),
+                _ => world.ask_score(id, Some((g, v)), at),
+            }
+        }
+        if clock < clocks / 2 && !world.drops_requests() { world.packet()? } else { world.traffic()? }
+    }
+    (world.ticking, world.hurry) = (false, false);
+    world.scores()
+}
+
+/// A reset of one clock at any moment under packets, first of a balancer that has versions, then of one that answers every
+/// packet without a score: nothing that was under way shows behind it.
+pub(crate) fn resets(world: &mut World<'_>) -> Checked {
+    for _ in 0..30 {
+        for _ in 0..20 + world.draw.below(10) {
+            world.packet()?;
+        }
+        let valid = world.draw.one_in(2);
+        world.reset(1, valid)?;
+        world.configure()?;
+    }
+    world.drain()
+}
+
+/// A packet in every clock that needs no score: an operation of the control port takes the slot of one.
+pub(crate) fn beside(world: &mut World<'_>) -> Checked {
+    for update in [Some((9, 9)), None] {
+        world.ask_score(1, update, None);
+        while world.is_changing() {
+            let frame = needing(&mut world.draw);
+            world.step_with(Some(frame), false)?;
+        }
+    }
+    world.drain()
+}
+
+/// A packet every `spacing` clocks, whatever is under way; versions and operations of the control port in between. Then every
+/// packet was answered or dropped, and DROPS says how many requests were.
+pub(crate) fn press(world: &mut World<'_>, spacing: usize, clocks: usize) -> Checked {
+    (world.overload, world.starving) = (true, true);
+    for clock in 0..clocks {
+        if !world.is_changing() {
+            let id = world.draw.below(world.servers().into()) as u8;
+            let update = (world.draw.below(8) as u16, 1 << world.draw.below(24));
+            match world.draw.below(20) {
+                0 => {
+                    let edits = world.draw_edits();
+                    world.replace(edits);
+                }
+                1 => world.ask_score(id, None, None),
+                _ => world.ask_score(id, Some(update), None),
+            }
+        }
+        if clock % spacing == 0 { world.packet()? } else { world.step(None)? }
+    }
+    world.drain()?;
+    (world.overload, world.starving) = (false, false);
+    world.read_drops();
     world.scores()
 }
 
@@ -91,7 +163,8 @@ fn the_balancer_decides_like_the_model() {
     println!("{} operators", netlist.operators());
     let mut reached = Reached::new();
     for seed in SEEDS {
-        let mut world = prepare(&netlist, false, seed).unwrap();
+        // Once everything goes over the bus.
+        let mut world = prepare(&netlist, 16, seed, seed == 0).unwrap();
         run(&mut world, 40, 5_000).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         world.reached.into_iter().for_each(|(name, count)| *reached.entry(name).or_default() += count);
     }
@@ -105,9 +178,101 @@ fn the_balancer_decides_like_the_model() {
     }
 }
 
+/// Two servers, three, and as many as ids: the same, over versions, operations of the control port, and a reset.
+#[test]
+fn the_balancer_has_any_number_of_servers() {
+    for (servers, file) in [2, 3, 256].into_iter().zip(&Design::Top.netlists()[2..]) {
+        let netlist = Netlist::parse(file.text).unwrap();
+        let mut world = prepare(&netlist, servers, 0, false).unwrap();
+        let checked = operate(&mut world, 2_000).and_then(|()| run(&mut world, 4, 2_000));
+        checked.unwrap_or_else(|error| panic!("{servers} servers: {error}"));
+        println!("{servers} servers: {} clocks, {:?}", world.clocks(), world.reached);
+        for name in ["syn", "syn-fallback", "echo", "fallback", "orphan", "no-server", "client", "version", "operation"]
+        {
+            assert!(world.reached.get(name).is_some_and(|count| *count > 5), "{name}: {:?}", world.reached);
+        }
+    }
+}
+
+/// What the control port does to scores under dense traffic is done in the order of the slots, whatever tick ends in between:
+/// no UPDATE is lost, each is answered once, when it is done, and one behind a TICK has the tick that was set.
+#[test]
+fn operations_under_traffic_are_the_models() {
+    for (fsm, netlist) in Design::Top.netlists()[..2].iter().enumerate() {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        let mut world = prepare(&netlist, 16, 0, false).unwrap();
+        operate(&mut world, 8_000).unwrap_or_else(|error| panic!("SCORE_FSM = {fsm}: {error}"));
+        println!("SCORE_FSM = {fsm}: {:?}", world.reached);
+        assert!(world.reached["operation"] > 70, "{:?}", world.reached);
+    }
+}
+
+/// SYNs in every clock leave the control port no slot: its operation is given up and has changed nothing. The first other clock
+/// is enough, be it that of a packet which needs no score.
+#[test]
+fn an_operation_without_a_slot_is_given_up() {
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
+    let mut world = prepare(&netlist, 16, 0, false).unwrap();
+    for round in 0..4u16 {
+        world.starving = round % 2 == 0;
+        world.ask_score(1, Some((10 + round, 1)), None);
+        let mut clocks = 0;
+        while world.is_changing() {
+            clocks += 1;
+            let needing = needing(&mut world.draw);
+            // In round 1 nothing is asked about one of them; in round 3 one is missing.
+            let other = clocks == 1_000 && !world.starving;
+            world.step_with((!other || round == 1).then_some(needing), !other).unwrap();
+        }
+        assert!((1_000..1_100).contains(&clocks), "{clocks}");
+        world.starving = false;
+        world.scores().unwrap();
+    }
+    assert_eq!((world.reached["refused"], world.reached["operation"]), (2, 2 + 4 * 16));
+}
+
+/// More packets than the paper's Score Table can take, at several spacings down to one a clock: what is dropped is as if it had
+/// never come, everything else is decided like the model's, in order; an operation of the control port that was dropped is
+/// tried again. At the same spacings the pipe drops nothing.
+#[test]
+fn an_overload_changes_nothing_else() {
+    for (fsm, netlist) in [false, true].into_iter().zip(Design::Top.netlists()) {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        let prepared = prepare(&netlist, 16, 0, false).unwrap();
+        let mut reached = Reached::new();
+        for spacing in [1, 2, 3, 4, 8] {
+            let mut world = prepared.clone();
+            press(&mut world, spacing, 3_000).unwrap_or_else(|error| panic!("SCORE_FSM = {fsm}, {spacing}: {error}"));
+            let dropped = world.reached.get("drop").copied().unwrap_or(0);
+            println!(
+                "SCORE_FSM = {fsm}, every {spacing} clocks: {dropped} dropped of {}, {:?} tries",
+                3_000 / spacing,
+                world.reached.get("try")
+            );
+            assert_eq!(dropped > 0, fsm && spacing < 3, "{spacing}: {dropped}");
+            world.reached.into_iter().for_each(|(name, count)| *reached.entry(name).or_default() += count);
+        }
+        // A try that was dropped, and an operation that was done, and one that was given up.
+        assert!(!fsm || ["try", "operation", "version"].iter().all(|name| reached.contains_key(*name)), "{reached:?}");
+    }
+}
+
+/// With either Score Table nothing survives a reset, and packets that need no score leave their slots to the control port.
+#[test]
+fn resets_and_slots_are_as_documented() {
+    for netlist in &Design::Top.netlists()[..2] {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        let mut world = prepare(&netlist, 16, 0, false).unwrap();
+        beside(&mut world).unwrap();
+        resets(&mut world).unwrap();
+    }
+}
+
 /// With the paper's Score Table the same decisions in the same order, as long as the load lets it drop nothing.
 #[test]
 fn the_state_machine_decides_like_the_model() {
     let netlist = Netlist::parse(Design::Top.netlists()[1].text).unwrap();
-    run(&mut prepare(&netlist, true, 0).unwrap(), 4, 3_000).unwrap();
+    let mut world = prepare(&netlist, 16, 0, false).unwrap();
+    run(&mut world, 4, 3_000).unwrap();
+    assert!(!world.reached.contains_key("drop"));
 }

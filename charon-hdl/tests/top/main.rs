@@ -9,8 +9,12 @@
     reason = "tests"
 )]
 
+mod compare;
 mod faults;
 mod lockstep;
+#[path = "../support/planted.rs"]
+mod planted;
+mod tables;
 #[path = "../support/tools.rs"]
 mod tools;
 mod traffic;

@@ -76,7 +76,7 @@ fn client(v6: bool, draw: &mut Draw) -> SocketAddr {
 
 /// A frame: mostly a client's segment or a server's report; now and then one that is refused or the host's. `address` tells
 /// where a server is.
-pub(crate) fn frame(draw: &mut Draw, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
+pub(crate) fn frame(draw: &mut Draw, servers: u16, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
     let v6 = draw.one_in(2);
     let mut frame = match draw.below(12) {
         0..5 => {
@@ -87,10 +87,10 @@ pub(crate) fn frame(draw: &mut Draw, address: impl Fn(bool, u8) -> Option<IpAddr
             let flags = if draw.one_in(8) { draw.bits() as u8 } else { Flags::ACK };
             let frame = Frame::new(client(v6, draw), service(v6, draw), flags);
             // Ids at either end.
-            let echo = (draw.below(16) as u32) << 28 | draw.bits() as u32 & 0x0fff_fff0 | draw.below(16) as u32;
+            let echo = draw.bits() as u32;
             if draw.one_in(6) { frame } else { frame.timestamps(5, echo) }
         }
-        8..11 => return wrapped(draw, v6, address),
+        8..11 => return wrapped(draw, servers, v6, address),
         _ => return other(draw, v6),
     };
     if draw.one_in(30) {
@@ -99,10 +99,16 @@ pub(crate) fn frame(draw: &mut Draw, address: impl Fn(bool, u8) -> Option<IpAddr
     frame.build()
 }
 
+/// A SYN that needs a score.
+pub(crate) fn needing(draw: &mut Draw) -> Vec<u8> {
+    let service = SocketAddr::new(config().service.v4.unwrap().into(), 443);
+    Frame::new(client(false, draw), service, Flags::SYN).timestamps(draw.bits() as u32, 0).build()
+}
+
 /// A report, mostly of a server that there is, from where it is.
-fn wrapped(draw: &mut Draw, v6: bool, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
+fn wrapped(draw: &mut Draw, servers: u16, v6: bool, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
     let outer_v6 = if draw.one_in(4) { !v6 } else { v6 };
-    let id = if draw.one_in(20) { draw.bits() as u8 } else { draw.below(16) as u8 };
+    let id = if draw.one_in(20) { draw.bits() as u8 } else { draw.below(servers.into()) as u8 };
     let key = u32::from(id) << 24 | draw.bits() as u32 & 0xff_ffff;
     // A few tasks, mostly, so that scores are close to each other.
     let key = if draw.one_in(3) { key } else { key & 0xff00_3fff };

@@ -1,98 +1,153 @@
-//! Hardware and model side by side, with the control plane of both.
+//! Hardware and model side by side, clock by clock.
+//!
+//! What goes into the hardware in a clock; what comes out of it is compared in [`compare`](super::compare).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Debug;
 
-use charon_hdl::btor2::{Fill, Netlist};
-use charon_hdl::control::{ControlPlane, registers};
-use charon_hdl::sim::{Access, Bus, Master, Stalls, TopModule, TopSeen};
-use charon_hdl::tuple::{Fields, Verdict};
+use charon_hdl::btor2::{Fill, Memory, Netlist, Signal};
+use charon_hdl::control::ControlPlane;
+use charon_hdl::sim::{Bus, Master, Stalls, TopModule, TopSeen};
+use charon_hdl::tuple::Fields;
 use charon_model::dip_reg_score::Request;
-use charon_model::packet::{Headers, Packet};
+use charon_model::packet::Packet;
 use charon_model::params::{Params, RawParams};
-use charon_model::pipeline::{Config, Decision, DropReason, NextHop, Pipeline, Tables};
+use charon_model::pipeline::{Config, Pipeline};
 
-use super::traffic::{Draw, UPLINK, frame, row};
+use super::compare::{Arrived, Asked, Expected, SCORE_STAGE, same};
+use super::tables::Edit;
+use super::traffic::{Draw, frame, row};
 use super::verilog::Clock;
 
 pub(crate) type Checked<T = ()> = Result<T, String>;
-
-/// A change of the tables.
-#[derive(Clone, Debug)]
-pub(crate) enum Edit {
-    Add(u8, u16),
-    Remove(u8),
-    Weights([u32; 16]),
-}
-
-/// The fewest clocks from a packet to its answer with the paper's Score Table.
-const FSM_LEAST: usize = 12;
 
 /// What was reached, by name.
 pub(crate) type Reached = BTreeMap<String, usize>;
 
 #[derive(Clone)]
 pub(crate) struct World<'a> {
-    dut: TopModule<'a>,
-    config: Config,
-    model: Pipeline,
-    plane: ControlPlane,
-    master: Master,
+    pub(super) dut: TopModule<'a>,
+    pub(super) probes: Probes,
+    pub(super) config: Config,
+    pub(super) servers: u16,
+    pub(super) model: Pipeline,
+    pub(super) plane: ControlPlane,
+    pub(super) master: Master,
     /// The edits of the versions that are being written.
-    coming: VecDeque<Vec<Edit>>,
-    bank: bool,
-    weights: [u32; 16],
-    generation: u16,
+    pub(super) coming: VecDeque<Vec<Edit>>,
+    pub(super) bank: bool,
+    /// The tick of the last clock.
+    pub(super) now: u32,
+    pub(super) weights: Vec<u32>,
+    /// The life that servers get next.
+    pub(crate) generation: u16,
+    /// What came and is not at the Score Table yet: a clock each.
+    pub(super) lag: VecDeque<Arrived>,
     /// When a packet came, and what is to be decided; `None`: zeros.
-    waiting: VecDeque<(usize, Option<Expected>)>,
+    pub(super) waiting: VecDeque<(usize, Option<Expected>)>,
+    /// The control port's operations that have not begun, and how many are done and not answered.
+    pub(super) operations: VecDeque<Request>,
+    pub(super) done: usize,
+    pub(super) begun: Option<usize>,
+    /// SCORE_G and SCORE_V.
+    pub(super) staged: (u16, u32),
+    /// What the last operation answered.
+    pub(super) score: u64,
+    /// The tick that was set last, once that was answered.
+    pub(super) set: Option<u32>,
+    pub(super) injected: bool,
+    pub(super) drops: u32,
     /// The paper's Score Table answers later.
-    fsm: bool,
+    pub(super) fsm: bool,
+    /// It gets more than it can take.
+    pub(crate) overload: bool,
     /// The bus's master never stalls.
-    hurry: bool,
-    clock: usize,
-    last_read: [u32; 2],
+    pub(crate) hurry: bool,
+    /// Buckets are written over the bus, as everything else; otherwise into their memory, which takes no clocks.
+    pub(crate) by_bus: bool,
+    /// Operations of the control port may find no slot.
+    pub(crate) starving: bool,
+    /// Every few clocks a tick ends.
+    pub(crate) ticking: bool,
+    pub(super) clock: usize,
     pub(crate) draw: Draw,
     pub(crate) reached: Reached,
     /// Every clock of the hardware, where it is asked for.
     pub(crate) trace: Option<Vec<Clock>>,
 }
 
-type Expected = (Decision, NextHop);
+/// Words inside of the hardware.
+#[derive(Clone, Copy)]
+pub(super) struct Probes {
+    /// An operation of the control port is under way.
+    pub(super) injected: Signal,
+    /// Requests that were dropped; only the paper's Score Table has it.
+    pub(super) drops: Option<Signal>,
+    /// The clocks of the tick that have gone.
+    clocks: Signal,
+    /// The buckets of both families.
+    pub(super) buckets: [Memory; 2],
+}
 
-fn params() -> Params {
-    Params::new(RawParams::paper()).unwrap()
+/// The parameters of a balancer with some servers: the paper's, with ids as wide as they must be.
+pub(super) fn params(servers: u16) -> Params {
+    let mut raw = RawParams::paper();
+    raw.servers = servers;
+    raw.id_bits = if servers > 16 { 8 } else { 4 };
+    Params::new(raw).unwrap()
 }
 
 impl<'a> World<'a> {
-    /// After reset, with servers 0 to 11 of weight 1 in force.
-    pub(crate) fn new(netlist: &'a Netlist, config: Config, fsm: bool, seed: u8, traced: bool) -> Checked<Self> {
+    /// As the power comes up: a reset is next.
+    pub(crate) fn new(netlist: &'a Netlist, config: Config, servers: u16, seed: u8) -> Self {
         let dut = TopModule::new(netlist, Fill::Pattern(u64::from(seed))).expect("the ports of charon_top");
-        let mut world = Self {
+        let buckets = ["servers_v4.buckets.rows", "servers_v6.buckets.rows"];
+        let drops = netlist.signal("control.drops_i");
+        Self {
             dut,
+            probes: Probes {
+                injected: netlist.signal("control.score_busy_i").expect("a register"),
+                drops,
+                clocks: netlist.signal("time_of_day.clocks").expect("a register"),
+                buckets: buckets.map(|name| netlist.memory(name).expect("a memory")),
+            },
             config,
-            model: Pipeline::new(&params(), config).unwrap(),
-            plane: ControlPlane::new(&params()),
+            servers,
+            model: Pipeline::new(&params(servers), config).unwrap(),
+            plane: ControlPlane::new(&params(servers)),
             master: Master::default(),
             coming: VecDeque::new(),
             bank: false,
-            weights: [0; 16],
+            now: 0,
+            weights: Vec::new(),
             generation: 0,
+            lag: VecDeque::new(),
             waiting: VecDeque::new(),
-            fsm,
+            operations: VecDeque::new(),
+            done: 0,
+            begun: None,
+            staged: (0, 0),
+            score: 0,
+            set: None,
+            injected: false,
+            drops: 0,
+            fsm: drops.is_some(),
+            overload: false,
             hurry: false,
+            by_bus: false,
+            starving: false,
+            ticking: false,
             clock: 0,
-            last_read: [0; 2],
             draw: Draw::new(seed),
             reached: Reached::new(),
-            trace: traced.then(Vec::new),
-        };
-        world.reset(1, false)?;
-        world.start()?;
-        Ok(world)
+            trace: None,
+        }
     }
 
     /// A clock of the hardware.
-    fn cycle(&mut self, reset: bool, fields: Option<&Fields>, bus: &Bus) -> TopSeen {
+    pub(super) fn cycle(&mut self, reset: bool, fields: Option<&Fields>, bus: &Bus) -> TopSeen {
+        if self.ticking && self.draw.one_in(6) {
+            self.dut.machine().set(self.probes.clocks, u128::MAX);
+        }
         let seen = self.dut.clock(reset, fields, bus);
         self.trace.iter_mut().for_each(|trace| trace.push((reset, fields.copied(), *bus, seen)));
         seen
@@ -105,216 +160,82 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Configuration and the first version, at the bus's own pace.
-    fn start(&mut self) -> Checked {
-        for write in self.plane.configure(&self.config) {
-            self.master.push(Access::write(write.address, write.data));
-        }
-        let mut edits: Vec<Edit> = (0..12).map(|id| Edit::Add(id, 0)).collect();
-        edits.push(Edit::Weights(std::array::from_fn(|id| (id < 12).into())));
-        self.replace(edits);
-        self.hurry = true;
-        while !self.master.is_done() {
-            self.step(None)?;
-        }
-        self.hurry = false;
-        Ok(())
+    /// N.
+    pub(crate) fn servers(&self) -> u16 {
+        self.servers
     }
 
-    /// Both versions of [`toggle`](Self::toggle), written as fast as it goes.
-    pub(crate) fn write_both(&mut self) -> Checked {
-        self.hurry = true;
-        self.toggle(1)?;
-        self.hurry = false;
-        Ok(())
+    /// Clocks since the power came up.
+    pub(crate) fn clocks(&self) -> usize {
+        self.clock
     }
 
-    /// Two versions in turn, servers and weights different in both, so that packets of both are under way; once both are
-    /// written, a COMMIT is all it takes.
-    pub(crate) fn toggle(&mut self, times: usize) -> Checked {
-        let away = [0, 2, 4];
-        let mut forth: Vec<Edit> = away.into_iter().map(Edit::Remove).collect();
-        forth.push(Edit::Weights(std::array::from_fn(|id| if id < 12 && id % 2 == 1 { id as u32 } else { 0 })));
-        let mut back: Vec<Edit> = away.into_iter().map(|id| Edit::Add(id, 0)).collect();
-        back.push(Edit::Weights(std::array::from_fn(|id| (id < 12).into())));
-        for time in 0..2 * times {
-            self.replace(if time % 2 == 0 { forth.clone() } else { back.clone() });
-            if !self.hurry {
-                let shift = self.draw.below(32);
-                let now = self.draw.bits() as u32 >> shift;
-                self.jump(now);
-            }
-            while self.is_changing() {
-                if self.hurry { self.step(None)? } else { self.traffic()? }
-            }
-        }
-        self.weights = std::array::from_fn(|id| (id < 12).into());
-        Ok(())
-    }
-
-    /// One version right behind the other: the second is written as soon as the first is in force.
-    pub(crate) fn follow(&mut self) -> Checked {
-        self.replace([0, 2, 4].into_iter().map(Edit::Remove).collect());
-        self.replace(Vec::new());
-        while self.is_changing() {
-            self.traffic()?;
-        }
-        Ok(())
-    }
-
-    /// Begins a new version; it comes into force some time after.
-    pub(crate) fn replace(&mut self, edits: Vec<Edit>) {
-        let mut tables = self.model.tables().clone();
-        self.coming.push_back(edits);
-        self.coming.iter().for_each(|edits| apply(&mut tables, edits));
-        for write in self.plane.replace(&tables) {
-            self.master.push(Access::write(write.address, write.data));
-        }
-    }
-
-    /// A new version is being written.
-    pub(crate) fn is_changing(&self) -> bool {
-        !self.master.is_done()
-    }
-
-    /// A drawn version: servers that come, drain and go, and new weights.
-    pub(crate) fn draw_edits(&mut self) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        let present = |id: u8, world: &Self| [false, true].into_iter().any(|v6| world.address(v6, id).is_some());
-        for _ in 0..1 + self.draw.below(3) {
-            let id = self.draw.below(16) as u8;
-            if edits.iter().any(|edit| matches!(edit, Edit::Add(other, _) | Edit::Remove(other) if *other == id)) {
-                continue;
-            }
-            match (present(id, self), self.draw.below(3)) {
-                (false, _) => {
-                    self.generation += 1;
-                    edits.push(Edit::Add(id, self.generation));
-                    self.weights[usize::from(id)] = 1 + self.draw.below(9) as u32;
-                }
-                // Removed at once, while the Alias Table may still name it; or drained.
-                (true, 0) => edits.push(Edit::Remove(id)),
-                (true, 1) => self.weights[usize::from(id)] = 0,
-                (true, _) => self.weights[usize::from(id)] = self.draw.below(1 << 12) as u32,
-            }
-        }
-        if self.draw.one_in(10) {
-            self.weights = [0; 16];
-        }
-        if !self.draw.one_in(3) {
-            edits.push(Edit::Weights(self.weights));
-        }
-        edits
-    }
-
-    /// Everybody goes, or everybody is there.
-    pub(crate) fn all(&mut self, there: bool) -> Vec<Edit> {
-        let present = |id: u8| [false, true].into_iter().any(|v6| self.address(v6, id).is_some());
-        let edit = |id| if there { Edit::Add(id, 0) } else { Edit::Remove(id) };
-        (0..16).filter(|id| present(*id) != there).map(edit).collect()
-    }
-
-    fn address(&self, v6: bool, id: u8) -> Option<std::net::IpAddr> {
-        Some(self.model.tables().ip(row(v6, 0, 0).address).get(id)?.address)
+    /// It has the paper's Score Table.
+    pub(crate) fn drops_requests(&self) -> bool {
+        self.fsm
     }
 
     /// A clock with a packet of the drawn traffic, or without one.
     pub(crate) fn traffic(&mut self) -> Checked {
-        if self.draw.one_in(8) || self.fsm && self.waiting.len() > 40 {
+        if self.draw.one_in(8) || self.fsm && !self.overload && self.waiting.len() > 40 {
             return self.step(None);
         }
-        let bytes = {
-            let model = &self.model;
-            frame(&mut self.draw, |v6, id| Some(model.tables().ip(row(v6, 0, 0).address).get(id)?.address))
-        };
+        self.packet()
+    }
+
+    /// A clock with a packet of the drawn traffic.
+    pub(crate) fn packet(&mut self) -> Checked {
+        let tables = self.model.tables();
+        let address = |v6, id| Some(tables.ip(row(v6, 0, 0).address).get(id)?.address);
+        let bytes = frame(&mut self.draw, self.servers, address);
         self.step(Some(bytes))
     }
 
-    /// A clock: a frame through the model's parser into both, or nothing.
+    /// A clock: a frame, about which something is asked, mostly; or nothing.
     pub(crate) fn step(&mut self, frame: Option<Vec<u8>>) -> Checked {
-        let asked = !self.draw.one_in(16);
-        let mut frame = frame;
+        let stateful = !self.draw.one_in(16);
+        self.step_with(frame, stateful)
+    }
+
+    /// A clock: a frame through the model's parser into both, or nothing.
+    pub(crate) fn step_with(&mut self, mut frame: Option<Vec<u8>>, stateful: bool) -> Checked {
         let parsed = frame.as_mut().map(|bytes| Packet::parse(bytes).map(|packet| *packet.headers()));
         let fields = parsed.as_ref().map(|parsed| {
             let fields = Fields::new(parsed.as_ref());
-            if asked { fields } else { fields.not_stateful() }
+            if stateful { fields } else { fields.not_stateful() }
         });
-        let hurry = self.hurry;
-        let mut stall = || !hurry && self.draw.one_in(5);
-        let stalls = Stalls {
-            write_address: stall(),
-            write_data: stall(),
-            write_answer: stall(),
-            read_address: stall(),
-            read_answer: stall(),
-        };
+        let packet = parsed.map(|parsed| Asked { parsed: parsed.map_err(|error| (&error).into()), stateful });
+        let stalls = self.stalls();
         let bus = self.master.drive(stalls);
         let seen = self.cycle(false, fields.as_ref(), &bus);
-        if seen.bank != self.bank {
-            self.bank = seen.bank;
-            let edits = self.coming.pop_front().ok_or("a version that nobody wrote")?;
-            apply(self.model.tables_mut(), &edits);
-            *self.reached.entry("version".into()).or_default() += 1;
-        }
-        if let Some(parsed) = &parsed {
-            let expected = asked.then(|| self.decide(parsed.as_ref().map_err(DropReason::from), seen.now));
-            self.waiting.push_back((self.clock, expected));
-        }
+        self.lag.push_back(Arrived { clock: self.clock, now: seen.now, version: seen.bank != self.bank, packet });
+        (self.bank, self.now) = (seen.bank, seen.now);
+        self.at_scores()?;
         self.compare(&seen)?;
         for answered in self.master.see(&seen.bus).into_iter().flatten() {
-            same("the bus answers", answered.response, 0)?;
-            match answered.access {
-                Access::Read { address: registers::SCORE_LOW } => self.last_read[0] = answered.data,
-                Access::Read { address: registers::SCORE_HIGH } => self.last_read[1] = answered.data,
-                _ => {}
-            }
+            self.answered(answered)?;
         }
         self.clock += 1;
         Ok(())
     }
 
-    fn decide(&mut self, parsed: Result<&Headers, DropReason>, now: u32) -> Expected {
-        let decision = match parsed {
-            Ok(headers) => self.model.decide(headers, now),
-            Err(reason) => Decision::Drop(reason),
-        };
-        let next_hop = match decision {
-            Decision::ToServer { row, .. } => NextHop { port: row.port, mac: row.mac },
-            Decision::ToClient { .. } => UPLINK,
-            _ => NextHop::default(),
-        };
-        let name = match decision {
-            Decision::ToServer { route, .. } => route.name().to_owned(),
-            Decision::ToClient { .. } => "client".to_owned(),
-            Decision::Drop(reason) => reason.name().to_owned(),
-            Decision::Punt(reason) => reason.name().to_owned(),
-        };
-        *self.reached.entry(name).or_default() += 1;
-        (decision, next_hop)
-    }
-
-    fn compare(&mut self, seen: &TopSeen) -> Checked {
-        let least = if self.fsm { FSM_LEAST } else { TopModule::LATENCY };
-        let due = self.waiting.front().copied().filter(|(since, _)| *since + least <= self.clock);
-        let Some(answer) = seen.answer else {
-            return same(&format!("clock {}: an answer", self.clock), due.is_some() && !self.fsm, false);
-        };
-        let (since, expected) = due.ok_or_else(|| format!("clock {}: {answer:?} without a packet", self.clock))?;
-        let took = self.clock - since;
-        same("constant latency", took == TopModule::LATENCY || self.fsm, true)?;
-        let what = format!("clock {}", self.clock);
-        match expected {
-            None => same(&what, Verdict::is_zero(&answer), true)?,
-            Some(expected) => same(&what, answer.decision(), Some(expected))?,
+    fn stalls(&mut self) -> Stalls {
+        let hurry = self.hurry;
+        let mut stall = || !hurry && self.draw.one_in(5);
+        Stalls {
+            write_address: stall(),
+            write_data: stall(),
+            write_answer: stall(),
+            read_address: stall(),
+            read_answer: stall(),
         }
-        self.waiting.pop_front();
-        Ok(())
     }
 
     /// Waits for all packets and the bus.
     pub(crate) fn drain(&mut self) -> Checked {
         for _ in 0..80_000 {
-            if self.waiting.is_empty() && self.master.is_done() {
+            let none = self.lag.iter().all(|arrived| arrived.packet.is_none());
+            if none && self.waiting.is_empty() && self.master.is_done() {
                 break;
             }
             self.step(None)?;
@@ -322,48 +243,9 @@ impl<'a> World<'a> {
         same("what is under way", (self.waiting.len(), self.master.is_done()), (0, true))
     }
 
-    /// Another time, over the bus.
-    pub(crate) fn jump(&mut self, now: u32) {
-        self.master.push(Access::write(registers::TICK, now));
-    }
-
-    /// READ of a score by the control port while packets pass: it must disturb none of them. What READ says is checked in
-    /// [`scores`](Self::scores), when nothing is under way.
-    pub(crate) fn look(&mut self) {
-        let id = self.draw.below(16) as u32;
-        self.master.push(Access::write(registers::SCORE, id));
-    }
-
-    /// Every score by the control port, at one time, and one of them set: those of the model.
-    pub(crate) fn scores(&mut self) -> Checked {
-        self.drain()?;
-        let soon = self.draw.below(16) as u32;
-        let now = self.draw.bits() as u32;
-        let now =
-            if self.draw.one_in(3) { now } else { self.cycle(false, None, &Bus::default()).now.wrapping_add(soon) };
-        for id in 0..16u8 {
-            self.jump(now);
-            self.drain()?;
-            let request = if id == 3 { Request::update(id, 77, 0x12_3456, now) } else { Request::read(id, now) };
-            if id == 3 {
-                self.master.push(Access::write(registers::SCORE_G, 77));
-                self.master.push(Access::write(registers::SCORE_V, 0x12_3456));
-            }
-            self.master.push(Access::write(registers::SCORE, u32::from(id == 3) << 8 | u32::from(id)));
-            self.drain()?;
-            self.master.push(Access::Read { address: registers::SCORE_LOW });
-            self.master.push(Access::Read { address: registers::SCORE_HIGH });
-            self.drain()?;
-            let (answer, _) = self.model.tables_mut().scores.apply(request);
-            let got = u64::from(self.last_read[1]) << 32 | u64::from(self.last_read[0]);
-            same(&format!("score of {id}"), got, answer.score)?;
-        }
-        Ok(())
-    }
-
     /// Reset for some clocks, with VALID or not, whatever is under way.
     pub(crate) fn reset(&mut self, clocks: usize, valid: bool) -> Checked {
-        let bytes = valid.then(|| frame(&mut self.draw, |_, _| None));
+        let bytes = valid.then(|| frame(&mut self.draw, self.servers, |_, _| None));
         let fields = bytes.map(|mut bytes| Fields::new(Packet::parse(&mut bytes).as_ref().map(Packet::headers)));
         for at in 0..clocks {
             let seen = self.cycle(true, fields.as_ref(), &Bus::default());
@@ -373,49 +255,15 @@ impl<'a> World<'a> {
             self.clock += 1;
         }
         self.waiting.clear();
-        self.model = Pipeline::new(&params(), self.config).unwrap();
+        self.lag = vec![Arrived::default(); SCORE_STAGE].into();
+        self.operations.clear();
+        (self.done, self.begun, self.staged, self.score, self.set) = (0, None, (0, 0), 0, None);
+        (self.injected, self.drops) = (false, 0);
+        self.model = Pipeline::new(&params(self.servers), self.config).unwrap();
         self.master = Master::default();
         (self.coming, self.bank) = (VecDeque::new(), false);
+        self.weights = vec![0; self.servers.into()];
         self.plane.reset();
-        // Until there is a configuration, nothing is asked.
-        for _ in 0..40 {
-            let seen = self.cycle(false, None, &Bus::default());
-            same("an answer after reset", seen.answer, None)?;
-            self.clock += 1;
-        }
         Ok(())
     }
-
-    /// Reset in the middle of everything, and from the start.
-    pub(crate) fn reset_and_start(&mut self) -> Checked {
-        let clocks = 1 + self.draw.below(3) as usize;
-        let valid = self.draw.one_in(2);
-        // First as short as can be, so that nothing but its stage's own reset stops what is under way.
-        self.reset(1, valid)?;
-        self.reset(clocks, valid)?;
-        self.weights = [0; 16];
-        self.start()
-    }
-}
-
-fn apply(tables: &mut Tables, edits: &[Edit]) {
-    for edit in edits {
-        match edit {
-            Edit::Add(id, generation) => {
-                // Some servers have an address of one family only.
-                if generation % 5 != 1 {
-                    tables.add(*id, row(false, *id, *generation)).unwrap();
-                }
-                if generation % 5 != 2 {
-                    tables.add(*id, row(true, *id, *generation)).unwrap();
-                }
-            }
-            Edit::Remove(id) => tables.remove(*id).unwrap(),
-            Edit::Weights(weights) => tables.alias.replace(weights).unwrap(),
-        }
-    }
-}
-
-pub(crate) fn same<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Checked {
-    if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, expected {expected:?}")) }
 }
