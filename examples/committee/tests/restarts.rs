@@ -60,6 +60,17 @@ fn restarts_overlap() {
     assert!(rates(&json, "committed_tps", 50).iter().all(|&rate| rate > 30_000.0), "{json}");
 }
 
+/// A validator whose every peer is down goes on by itself, and its time does not go back.
+#[test]
+fn all_others_may_be_down() {
+    let text = |validators: u16, rate: u64, tail: &str| {
+        format!("name = \"x\"\nvalidators = {validators}\nrate = {rate}\nseconds = 30\n{tail}")
+    };
+    succeeds(&text(2, 110_000, &restart(0, 10, 7, "")), "1/1000", &[]);
+    let three = [restart(0, 10, 7, ""), restart(1, 10, 9, ""), restart(3, 11, 3, "")].concat();
+    succeeds(&text(4, 110_000, &three), "1/1000", &[]);
+}
+
 /// A crash between the anchor's becoming durable and the decisions' leaving: they never leave.
 #[test]
 fn a_crash_in_a_decision_leaves_equal_roots() {
