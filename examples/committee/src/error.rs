@@ -22,7 +22,10 @@ pub enum Failure {
     Trace(#[from] TraceError),
     #[error("{file}: cannot be written: {source}")]
     Unwritable { file: String, source: io::Error },
-    #[error("{run}: a fault of the scenario never happened: its time did not come, or nothing was written after it")]
+    #[error(
+        "{run}: a fault of the scenario never happened: its time did not come, its validator was down or decided \
+         nothing, or nothing was written after it"
+    )]
     FaultNeverHappened { run: String },
     #[error("{run}: {validator} decided twice at anchor {anchor}")]
     DecidedTwice { run: String, validator: ValidatorId, anchor: Round },

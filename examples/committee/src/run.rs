@@ -271,9 +271,15 @@ fn summary(result: &RunResult) -> String {
     let (balanced, dip) = (ktps(measured.balanced_tps), ktps(measured.dip_tps));
     text += &format!("  committed     {balanced} ktps balanced, {dip} at the lowest, {committed} at the end\n");
     text += &format!("  executed      {executed} ktps at the end, {of_offered} of the offered rate\n");
-    if result.switch_s.is_some() {
-        text += &format!("  back, commit  throughput {back}, latency {latency} after the switch\n");
-        text += &format!("  back, e2e     throughput {executed_back}, latency {e2e} after the switch\n");
+    match result.switch_s {
+        None => {}
+        Some(switch_s) if measured.dip_tps.is_none() => {
+            text += &format!("  note          the load changes at {switch_s} s, and no bin of 10 s comes after that\n");
+        }
+        Some(_) => {
+            text += &format!("  back, commit  throughput {back}, latency {latency} after the switch\n");
+            text += &format!("  back, e2e     throughput {executed_back}, latency {e2e} after the switch\n");
+        }
     }
     text += &format!("  migrations    {migrations} at this scale, decided at {waves} anchors (waves)\n");
     text += &voids(result);

@@ -60,6 +60,31 @@ fn restarts_overlap() {
     assert!(rates(&json, "committed_tps", 50).iter().all(|&rate| rate > 30_000.0), "{json}");
 }
 
+/// A validator whose every peer is down goes on by itself, and its time does not go back.
+#[test]
+fn all_others_may_be_down() {
+    let text = |validators: u16, rate: u64, tail: &str| {
+        format!("name = \"x\"\nvalidators = {validators}\nrate = {rate}\nseconds = 30\n{tail}")
+    };
+    succeeds(&text(2, 110_000, &restart(0, 10, 7, "")), "1/1000", &[]);
+    let three = [restart(0, 10, 7, ""), restart(1, 10, 9, ""), restart(3, 11, 3, "")].concat();
+    succeeds(&text(4, 110_000, &three), "1/1000", &[]);
+}
+
+/// A crash due while its validator is down never happens, and the run says so; one that waits for a decision does happen, once
+/// the validator is back.
+#[test]
+fn a_crash_of_what_is_down_waits_or_is_none() {
+    // The first one comes when the validator decides, after 30 s, and lasts beyond the second.
+    let late = restart(0, 16, 25, "deciding = true");
+    let (output, _) = run(&scenario(90, "", &[late.clone(), restart(0, 42, 1, "")].concat()), "1/1000", &[]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && stderr.contains("its validator was down"), "{stderr}");
+    let waiting = restart(0, 42, 1, "deciding = true");
+    let (text, _) = succeeds(&scenario(90, "", &[late, waiting].concat()), "1/1000", &["--policy", "paper"]);
+    assert_eq!(text.matches("restart  ").count(), 2, "{text}");
+}
+
 /// A crash between the anchor's becoming durable and the decisions' leaving: they never leave.
 #[test]
 fn a_crash_in_a_decision_leaves_equal_roots() {

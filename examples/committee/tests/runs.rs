@@ -207,6 +207,23 @@ fn nothing_moves_without_overload() {
     }
 }
 
+/// What comes back is told where the load changed, and where the run ends before that, that it does.
+#[test]
+fn nothing_comes_back_before_the_load_changes() {
+    let text = |switch: &str| {
+        let frame = ["run", "--scale", "1/1000", "--exec", "none", "--scenario", "skew90", "--seconds", "40"];
+        let output = committee(&[&frame[..], &["--switch", switch]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for switch in ["31", "40", "60"] {
+        let (text, note) =
+            (text(switch), format!("the load changes at {switch} s, and no bin of 10 s comes after that"));
+        assert!(text.contains(&note) && !text.contains("back, "), "{text}");
+    }
+    assert!(text("30").contains("back, commit") && !text("30").contains("note"));
+}
+
 /// With the backlog in headers and in the policy, a balanced load moves nothing, a skewed one is back, and a run is a
 /// function of its seed. That the policy reads it is in `lies.rs`.
 #[test]

@@ -109,10 +109,6 @@ impl Notes {
         if let Explanation::Moves(decision) = explanation {
             seen.to = Some(decision.to.0);
         }
-        if let Some(forced) = at.evaluation.forced.iter().find(|forced| forced.account == self.account) {
-            seen.verdict = format!("decided: to {}, because its validator left its requests to relays", forced.to);
-            seen.to = Some(forced.to.0);
-        }
     }
 
     fn standing(&self, report: &ValidatorReport) -> Standing {
@@ -192,6 +188,11 @@ impl Watch for Notes {
                 seen.verdict = format!("not evaluated: {skip}");
                 seen.skipped = Some(skip.to_string());
             }
+        }
+        // Whatever the window shows, and also where it shows nothing.
+        if let Some(forced) = evaluation.forced.iter().find(|forced| forced.account == self.account) {
+            seen.verdict = format!("decided: to {}, because its validator left its requests to relays", forced.to);
+            seen.to = Some(forced.to.0);
         }
         self.note(evaluation.anchor.0).seen = Some(seen);
     }

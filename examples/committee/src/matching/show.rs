@@ -89,10 +89,11 @@ impl Table {
     pub fn text(&self) -> String {
         let Self { scenario, scale, policy, validators, donors, views, quorum, draws, .. } = self;
         let seeds = self.seeds.len();
+        let plural = if seeds == 1 { "" } else { "s" };
         let anchors: Vec<_> = self.rows.iter().take(ties().len()).map(|row| row.anchors.to_string()).collect();
         let anchors = anchors.join(", ");
         let mut text = format!(
-            "{scenario} at {} ktps, policy {policy}, {validators} validators ({donors} hot; {views} decide, quorum {quorum}), scale {scale}, {seeds} seeds: \
+            "{scenario} at {} ktps, policy {policy}, {validators} validators ({donors} hot; {views} decide, quorum {quorum}), scale {scale}, {seeds} seed{plural}: \
              {anchors} anchors with decisions, {draws} draws each.\nEach validator misses each of a donor's last \
              {RECENT} certificates of the window with the probability on the left.\n\nstatements that a quorum shares, \
              of all made (in brackets: lowest and highest seed; of all different ones);\nand \

@@ -198,6 +198,7 @@ impl World {
     }
 
     fn schedule(&mut self, at: Micros, event: Event) {
+        debug_assert!(at >= self.now, "time does not go back: {event:?} at {at}, now {}", self.now);
         self.events.push(Reverse(Scheduled { at, sequence: self.scheduled, event }));
         self.scheduled += 1;
     }
@@ -358,7 +359,8 @@ impl World {
     /// Puts the node's next wake-up into the queue, and the moment its worker's egress is empty.
     fn schedule_wakes(&mut self, node: ValidatorId, broadcast: bool) {
         if broadcast {
-            let empty = self.uplinks[node.index()].worker.empty_at();
+            // A batch whose every receiver is down is not on the wire: the egress may have been empty for long.
+            let empty = self.uplinks[node.index()].worker.empty_at().max(self.now);
             self.schedule(empty, Event::Writable { node, life: self.life(node) });
         }
         let wanted = self.nodes[node.index()].node().and_then(Node::wake_at).map(|at| at.max(self.now));

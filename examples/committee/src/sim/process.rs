@@ -62,6 +62,17 @@ impl Process {
         }
     }
 
+    /// Takes a node that is up out, and leaves nothing; one that is down stays.
+    fn take_up(&mut self) -> Option<Box<Node>> {
+        match std::mem::replace(self, Self::Gone) {
+            Self::Up(node) => Some(node),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
     pub fn sub_dags(&self) -> u64 {
         match self {
             Self::Up(node) => node.sub_dags(),
@@ -124,7 +135,8 @@ impl World {
 
     fn crash(&mut self, restart: Restart) {
         let at = usize::from(restart.validator);
-        let Process::Up(node) = std::mem::replace(&mut self.nodes[at], Process::Gone) else { return };
+        // What is down comes back as it was to; this crash is one that never happened.
+        let Some(node) = self.nodes[at].take_up() else { return };
         let mut disk = node.crash();
         match restart.loses {
             None => {}
@@ -145,8 +157,12 @@ impl World {
         let at = node.index();
         let Process::Down(disk) = std::mem::replace(&mut self.nodes[at], Process::Gone) else { return };
         let mut outputs = Vec::new();
-        let restored =
+        let mut restored =
             Node::restart(*disk, self.now, &mut outputs).expect("the snapshot and its root are of one moment");
+        // The time of its next crash may have come while it was down.
+        if self.deciding[at].is_some() {
+            restored.crash_deciding();
+        }
         self.metrics.back(node.0, self.now);
         self.nodes[at] = Process::Up(Box::new(restored));
         self.outputs(node, outputs);

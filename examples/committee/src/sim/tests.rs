@@ -1,4 +1,4 @@
-//! What a validator takes in from clients that do not know where their accounts are.
+//! What shows only inside a committee.
 
 use flamingo_core::protocol::{Request, Verdict};
 use flamingo_core::{AccountId, Nonce, SignatureBytes, ValidatorId};
@@ -6,8 +6,23 @@ use flamingo_core::{AccountId, Nonce, SignatureBytes, ValidatorId};
 use super::*;
 use crate::config::{ClientRules, ExecName, LearnMoves, PolicyName, RunConfig, Scale, TieName};
 use crate::node::smallbank::Operation;
-use crate::scenario::named;
+use crate::scenario::{Restart, Scenario, named};
 use crate::scheme::{Scheme, account_key};
+
+fn config(scenario: Scenario) -> RunConfig {
+    RunConfig {
+        scenario,
+        scale: Scale(1_000),
+        seed: 1,
+        policy: PolicyName::PaperText,
+        tie: TieName::Id,
+        exec: ExecName::None,
+        executors: vec![1],
+        clients: ClientRules::default(),
+        backlog: false,
+        signed: false,
+    }
+}
 
 /// A request of a hot account that names v0, with the account's signature or another.
 fn request(world: &World, account: u64, nonce: u64, is_forged: bool) -> Transaction {
@@ -40,19 +55,8 @@ fn an_open_door_verifies() {
     for moves in [LearnMoves::Answer, LearnMoves::Log] {
         let mut scenario = named("skew90", 4, Some(5)).unwrap();
         (scenario.rate_tps, scenario.seconds) = (60_000, 36);
-        let mut world = World::new(RunConfig {
-            scenario,
-            scale: Scale(1_000),
-            seed: 1,
-            policy: PolicyName::PaperText,
-            tie: TieName::Id,
-            exec: ExecName::None,
-            executors: vec![1],
-            clients: ClientRules { moves, ..ClientRules::default() },
-            backlog: false,
-            signed: true,
-        })
-        .unwrap();
+        let clients = ClientRules { moves, ..ClientRules::default() };
+        let mut world = World::new(RunConfig { clients, signed: true, ..config(scenario) }).unwrap();
         world.run(|_| {});
         let (mut left, mut stayed) = (0, 0);
         for account in 0..world.accounts() / 4 {
@@ -69,4 +73,19 @@ fn an_open_door_verifies() {
         }
         assert!(left > 5 && stayed > 50, "{moves}: {left} left, {stayed} stayed");
     }
+}
+
+/// A crash that comes while its validator is down leaves it as it is: it comes back when the crash before is over.
+#[test]
+fn a_crash_of_what_is_down_changes_nothing() {
+    let mut scenario = named("balanced", 4, None).unwrap();
+    let restart = |at_s, down_s| Restart { validator: 2, at_s, down_s, deciding: false, loses: None };
+    scenario.restarts = vec![restart(5, 10), restart(8, 1), restart(9, 20)];
+    (scenario.rate_tps, scenario.seconds) = (20_000, 18);
+    let mut world = World::new(config(scenario)).unwrap();
+    world.run(|_| {});
+    assert!(!world.is_down(ValidatorId(2)));
+    let restarts = world.metrics().restarts();
+    assert_eq!(restarts.iter().map(|r| (r.down_us, r.back_us)).collect::<Vec<_>>(), [(5_000_000, Some(15_000_000))]);
+    assert!(world.is_fault_pending());
 }
