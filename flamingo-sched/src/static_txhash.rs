@@ -96,6 +96,9 @@ impl Snapshot for StaticTxHash {
         bytes.tag(TAG)?;
         self.scheduled = bytes.u64()?;
         self.ownership.decode_at_home(bytes)?;
+        if self.batches() == 0 && self.scheduled > 0 {
+            return Err(SnapshotError::BeforeFirst);
+        }
         Ok(self)
     }
 }
