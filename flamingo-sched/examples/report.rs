@@ -66,7 +66,7 @@ struct Args {
 struct Effort {
     /// Transactions of a batch.
     transactions: usize,
-    /// Different batches of a mix, for times; and how often they are gone through after a first time.
+    /// Different batches of a mix, for times; and how often they are gone through with the clock running.
     batches: usize,
     passes: usize,
     trace_passes: usize,

@@ -113,6 +113,14 @@ impl Kind {
     /// # Errors
     /// [`ConfigError`] says which value is impossible.
     pub fn build(self, config: Config) -> Result<Box<dyn ExecScheduler>, ConfigError> {
+        self.build_for(config, Timing::default())
+    }
+
+    /// The same where time is as `timing` says, for the one that looks at it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which value is impossible.
+    pub fn build_for(self, config: Config, timing: Timing) -> Result<Box<dyn ExecScheduler>, ConfigError> {
         Ok(match self {
             Self::StaticHome => Box::new(StaticHome::new(config)?),
             Self::StaticTxHash => Box::new(StaticTxHash::new(config)?),
@@ -123,7 +131,7 @@ impl Kind {
             Self::Fusion => Box::new(Fusion::new(config)?),
             Self::Refined => Box::new(Refined::new(config, Inner::Fusion, SWEEPS)?),
             Self::Prefix => Box::new(PrefixFusion::new(config, SLACK)?),
-            Self::EarliestFinish => Box::new(EarliestFinish::new(config, Timing::default())?),
+            Self::EarliestFinish => Box::new(EarliestFinish::new(config, timing)?),
         })
     }
 }

@@ -13,12 +13,30 @@ pub(crate) struct Choice {
     pub(crate) votes: u32,
 }
 
+impl Choice {
+    /// A decision for `worker`, given who owns what just before the transaction.
+    #[inline(always)]
+    pub(crate) fn of(worker: u8, ids: &[u32], owners: &[u8]) -> Self {
+        Self { worker, votes: ids.iter().filter(|&&id| owners[id as usize] == worker).count() as u32 }
+    }
+}
+
 /// How a scheduler decides, given the ids of the keys of transaction `txn` and, by id, who owns what just before it.
 ///
 /// A trait instead of a closure only because an implementation can be forced inline: the state of a short decision
 /// then stays in registers from one transaction to the next.
 pub(crate) trait Choose {
     fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice;
+}
+
+/// Masters that are decided already, one per transaction.
+pub(crate) struct Decided<'a>(pub(crate) &'a [u8]);
+
+impl Choose for Decided<'_> {
+    #[inline(always)]
+    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice {
+        Choice::of(self.0[txn], ids, owners)
+    }
 }
 
 /// A closure as a decision.

@@ -12,8 +12,9 @@
 //! **Deviations.** The inner schedulers are those whose state is the ownership alone. Refining
 //! [`EarliestFinish`](crate::EarliestFinish) would undo what its clocks have decided.
 //!
-//! **Cost.** The inner scheduler's, and per sweep O(Σ|K| + b · m), with O(b) more for every move under a capacity for
-//! prefixes.
+//! **Cost.** The inner scheduler's, and per sweep O(Σ|K| + b · m). Whether a worker has room from a transaction on takes O(b)
+//! under a capacity for prefixes, and for a weight beyond the rest of the worker's capacity. That is asked for every better
+//! worker of every transaction: O(b² · m) at worst.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,7 +23,7 @@ use core::cmp::Reverse;
 use crate::fusion::general::General;
 use crate::graph::VersionGraph;
 use crate::ownership::Ownership;
-use crate::place::{Choice, Moves, place_all};
+use crate::place::{Decided, Moves, place_by};
 use crate::prefix_fusion::prefix_capacities;
 use crate::ratio::capacity;
 use crate::snapshot::Reader;
@@ -128,12 +129,8 @@ impl ExecScheduler for Refined {
                 break;
             }
         }
-        let masters = &placement.masters;
-        Ok(place_all(batch, owners, (workers, cap, Moves::ToMaster(remap)), plan, |txn, keys, owners| {
-            let worker = masters[txn];
-            let votes = keys.iter().filter(|&&key| owners[key as usize] == worker).count() as u32;
-            Choice { worker, votes }
-        }))
+        let frame = (workers, cap, Moves::ToMaster(remap));
+        Ok(place_by(batch, batch.all_keys(), owners, frame, plan, Decided(&placement.masters)))
     }
 
     fn owner(&self, key: u32) -> u16 {

@@ -10,7 +10,9 @@ use crate::{Plan, TxnBatch};
 /// * The plan is a function of the configuration and of the batches scheduled so far, on any CPU.
 /// * Replaying the plan (see [`Plan`]) leaves the same state as executing the batch serially in committed order.
 /// * A refused batch ([`ScheduleError`]) changes nothing: neither the ownership nor the count of batches.
-/// * Once its buffers have grown to the largest batch and the largest key id seen, `schedule` does not allocate.
+/// * Once its buffers have grown to the largest batch and the largest key id seen, `schedule` does not allocate, wherever
+///   transactions go. Two things grow with more than that: plans with [`co_masters`](Plan::co_masters), with the number of
+///   executions; and a [`Table`](crate::Table) that is not dense, with the number of keys away from home.
 ///
 /// The trait is object-safe, and synchronous on purpose: a batch costs tens of microseconds.
 pub trait ExecScheduler {

@@ -42,7 +42,9 @@ pub trait Snapshot: OrderPreserving {
     fn snapshot(&self, out: &mut Vec<u8>);
 
     /// A scheduler that continues where [`snapshot`](Self::snapshot) was taken, from one before its first batch. The
-    /// configuration must be the same, in particular the base partition, which the bytes cannot vouch for.
+    /// configuration must be the same. The bytes vouch for m, for the bound of a table and for the model of time, but not
+    /// for ε, [`Remap`](crate::Remap), slack, sweeps and the base partition. Their keys are ids: whoever resumes gives the same
+    /// ids, so the keys of an [`Interner`](crate::Interner) are kept beside them.
     ///
     /// Cost: what the entries take, and with a dense table the entry of, and one question to the partition for, every id
     /// up to the largest that had moved; the configured key limit bounds what hostile bytes can ask for.
@@ -92,6 +94,9 @@ pub enum SnapshotError {
         /// The bound of the snapshot.
         got: u32,
     },
+    /// State where there can be none: before the first batch nothing has moved, and no clock has run.
+    #[error("a snapshot of no batches holds state: expected none before the first batch")]
+    BeforeFirst,
     /// More entries than the bound, which is none where ownership stays at home.
     #[error("{got} keys away from home: the bound is {bound}")]
     TooMany {

@@ -65,9 +65,7 @@ impl ExecScheduler for StaticTxHash {
         let homes = self.ownership.admit(batch)?;
         self.scheduled = first.wrapping_add(batch.len() as u64);
         Ok(place_all(batch, homes, (workers, cap, Moves::Nothing), plan, |txn, keys, homes| {
-            let worker = draw(first.wrapping_add(txn as u64), workers);
-            let votes = keys.iter().filter(|&&key| homes[key as usize] == worker).count() as u32;
-            Choice { worker, votes }
+            Choice::of(draw(first.wrapping_add(txn as u64), workers), keys, homes)
         }))
     }
 
@@ -96,6 +94,9 @@ impl Snapshot for StaticTxHash {
         bytes.tag(TAG)?;
         self.scheduled = bytes.u64()?;
         self.ownership.decode_at_home(bytes)?;
+        if self.batches() == 0 && self.scheduled > 0 {
+            return Err(SnapshotError::BeforeFirst);
+        }
         Ok(self)
     }
 }

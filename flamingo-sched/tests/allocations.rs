@@ -42,6 +42,37 @@ fn nothing_is_allocated_after_warm_up() {
     }
 }
 
+/// Where transactions go is no matter: buffers that have seen local ones have room for as many distributed ones, with and
+/// without rows. Where several workers execute, for those of before.
+#[test]
+fn room_does_not_depend_on_the_placement() {
+    const APART: u32 = 1000;
+    let batch = |apart: u32| {
+        let mut batch = TxnBatch::new();
+        for txn in 0..300 {
+            batch.push(&[txn], &[txn + 300 + apart, txn + 600 + 2 * apart]);
+        }
+        batch.push(&[4 * APART], &[]);
+        batch
+    };
+    let (local, distributed) = (batch(0), batch(APART));
+    for candidate in CANDIDATES {
+        for (workers, new_plan) in [4u16, 9].into_iter().flat_map(|m| [(m, Plan::new()), (m, Plan::without_rows())]) {
+            let config = Config::new(workers, |key: u32| (key / APART).min(3) as u16);
+            let (mut scheduler, mut plan) = (candidate.try_build(config).unwrap(), new_plan);
+            let mut schedule = |batch| scheduler.schedule(batch, &mut plan).unwrap().remote_reads;
+            let _ = schedule(&local);
+            if !candidate.one_master {
+                let _ = schedule(&distributed);
+            }
+            let mut reads = 0;
+            let allocations = measure(|| reads = schedule(&distributed) + schedule(&local) + schedule(&distributed));
+            assert!(reads >= 300, "{}: {reads} remote reads", candidate.name);
+            assert_eq!(allocations.count_total, 0, "{} with {workers} workers", candidate.name);
+        }
+    }
+}
+
 fn copy(source: &TxnBatch, batch: &mut TxnBatch, heaviest: u64) {
     batch.clear();
     for (txn, id) in (0..source.len()).zip(0u64..) {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use flamingo_sched::Timing;
 use flamingo_sched::catalogue::Kind;
 
 /// Runs the executor workers of one node under every scheduler, and compares them.
@@ -27,7 +28,7 @@ pub enum Command {
     Threaded(ThreadedArgs),
     /// Measures Table 1 of the paper on the plans: transfers, hops, lock windows, cost, balance.
     Table(TableArgs),
-    /// Schedules a trace of read and write sets.
+    /// Schedules a trace of read and write sets, by all but the naive form of prescient routing.
     Trace(TraceArgs),
 }
 
@@ -108,8 +109,8 @@ pub struct TraceArgs {
     /// Transactions of a batch; the last may be shorter.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
-    /// How many service times later a remote input is there.
-    #[arg(long, default_value_t = 2)]
+    /// How many service times later a remote input is there; earliest-finish plans for it.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=i64::from(Timing::MAX)))]
     pub latency: u32,
     /// Also write the rows to this file.
     #[arg(long)]

@@ -27,6 +27,8 @@ enum Failure {
     #[error(transparent)]
     Config(#[from] flamingo_sched::ConfigError),
     #[error(transparent)]
+    Timing(#[from] flamingo_sched::TimingError),
+    #[error(transparent)]
     Schedule(#[from] flamingo_sched::ScheduleError),
     #[error(transparent)]
     Trace(#[from] trace::ReadError),

@@ -3,7 +3,7 @@
 use flamingo_sched::catalogue::Kind;
 use flamingo_sched::pipeline::measure::{self, Drained, Scaled};
 use flamingo_sched::workload::KeySets;
-use flamingo_sched::{BatchStats, Config, ExecScheduler, Plan, ScheduleError, TxnBatch};
+use flamingo_sched::{BatchStats, Config, ExecScheduler, Plan, ScheduleError, Timing, TxnBatch};
 
 use crate::Failure;
 use crate::cluster::Stopwatch;
@@ -36,19 +36,21 @@ impl Measured {
     }
 }
 
-/// Schedules and replays batches until `fill` has no more.
+/// Schedules and replays batches until `fill` has no more, transfers taking `latency` services: the scheduler that looks at
+/// time is told so too.
 pub fn drained(
     kind: Kind,
     config: Config,
-    latency: u64,
+    latency: u32,
     fill: impl FnMut(&mut TxnBatch) -> bool,
 ) -> Result<Measured, Failure> {
-    timed(kind, config, |scheduler| measure::drained(scheduler, latency, fill))
+    let scheduler = kind.build_for(config, Timing::new(SERVICE as u32, latency)?)?;
+    timed(scheduler, |scheduler| measure::drained(scheduler, latency.into(), fill))
 }
 
 /// `count` batches of 1000 of the hot-shard workload, of which `hot` of a hundred new keys are on one of eight shards.
 pub fn hot_shard(kind: Kind, workload: (u32, u64), count: u32) -> Result<Measured, Failure> {
-    timed(kind, KeySets::config(8)?, |scheduler| measure::hot_shard(scheduler, workload, (count, 1000)))
+    timed(kind.build(KeySets::config(8)?)?, |scheduler| measure::hot_shard(scheduler, workload, (count, 1000)))
 }
 
 /// One point of Fig. 8: `batches` of 1000 per worker, `distributed` of a hundred between two accounts.
@@ -58,11 +60,10 @@ pub fn scalability(kind: Kind, m: u16, distributed: u32, (seed, batches): (u64, 
 }
 
 fn timed(
-    kind: Kind,
-    config: Config,
+    scheduler: Box<dyn ExecScheduler>,
     run: impl FnOnce(&mut dyn ExecScheduler) -> Result<Drained, ScheduleError>,
 ) -> Result<Measured, Failure> {
-    let mut timed = Timed { scheduler: kind.build(config)?, times_us: Vec::new() };
+    let mut timed = Timed { scheduler, times_us: Vec::new() };
     let drained = run(&mut timed)?;
     Ok(Measured { worth: drained.worth_milli as f64 / 1000.0, schedule_us: median(&mut timed.times_us), drained })
 }

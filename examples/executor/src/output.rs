@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 
+/// What the column of that name says.
+pub const WORTH: &str = "worth: how many workers that are never idle would be as fast";
+
 /// A measured number.
 #[derive(Clone, Debug)]
 pub struct Row {

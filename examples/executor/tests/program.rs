@@ -78,6 +78,13 @@ fn a_trace_is_scheduled() {
     let args = ["trace", trace.to_str().unwrap(), "--m", "4", "--batch", "100", "--json", json.to_str().unwrap()];
     assert!(executor(&args).status.success());
     assert!(value(&json, "pipeline/fusion/trace.csv") > 0.5);
+    // The scheduler that looks at time knows the latency it is measured under: where a transfer takes ten services, keys stay
+    // where they are, and where it takes none, nobody waits for one.
+    let reads = |latency: &str| {
+        assert!(executor(&[&args[..], &["--latency", latency]].concat()).status.success());
+        value(&json, "remote_reads/earliest-finish/trace.csv")
+    };
+    assert!(reads("10") < reads("0"));
     std::fs::write(&trace, "1,0,2,3\n1,1,x,\n").unwrap();
     let output = executor(&args);
     assert!(!output.status.success());

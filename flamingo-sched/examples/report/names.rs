@@ -22,8 +22,8 @@ pub(crate) const FAMILIES: &[(&str, &str)] = &[
     ("time_us_general/fusion/<mix>/m<general m>", "assignments only, by the form for any m"),
     ("time_us_gather/<mix>", "the floor: one byte per key, read and summed"),
     ("time_us_ingest/<mix>", "filling a batch"),
-    ("ns_per_key_ratio_to_gather/fusion/<mix>", "`time_us` over `time_us_gather`, in alternate passes"),
-    ("time_ratio/<hermes>_vs_fusion/<mix>", "assignments only, in alternate passes over the same batches"),
+    ("ns_per_key_ratio_to_gather/fusion/<mix>", "`time_us` over `time_us_gather`, in turn, each warm"),
+    ("time_ratio/<hermes>_vs_fusion/<mix>", "assignments only, in turn over the same batches, each warm"),
     ("allocs_per_batch/fusion", "allocations of one call after warm-up"),
 ];
 

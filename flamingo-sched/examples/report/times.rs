@@ -1,4 +1,4 @@
-//! Times per batch. Medians over all batches of all passes but the first, which warms up.
+//! Times per batch: medians over all batches of all passes but those that warm up.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use flamingo_sched::catalogue::Kind;
 use flamingo_sched::workload::{KeySets, Width};
-use flamingo_sched::{Config, ConfigError, ExecScheduler, Fusion, Plan, RangePartition, Table, TxnBatch};
+use flamingo_sched::{
+    Config, ConfigError, ExecScheduler, Fusion, Plan, RangePartition, ScheduleError, Table, TxnBatch,
+};
 
 use crate::goals::Times;
 use crate::rows::Rows;
@@ -88,7 +90,7 @@ pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box
     let Mix { name, source, dense, scattered, config, goals, .. } = mix;
     let (gather, assign_us) = beside_gather(mix, passes)?;
     rows.push(format!("time_us_gather/{name}"), gather, "us/batch", None, source);
-    rows.push(format!("time_us_ingest/{name}"), ingest(dense, passes), "us/batch", None, source);
+    rows.push(format!("time_us_ingest/{name}"), ingest(dense, passes)?, "us/batch", None, source);
 
     for kind in Kind::ALL {
         let (batches, source) = mix.batches(kind);
@@ -126,26 +128,23 @@ pub(crate) fn times(rows: &mut Rows, mix: &Mix, passes: usize) -> Result<(), Box
     Ok(())
 }
 
-/// The median time of a scheduler over that of Algorithm 3, in alternate passes.
+/// The median time of a scheduler over that of Algorithm 3, in turn.
 fn beside_fusion(
     kind: Kind,
     config: fn(u16) -> Result<Config, ConfigError>,
     batches: &[TxnBatch],
     passes: usize,
 ) -> Result<f64, Box<dyn Error>> {
-    let mut schedulers = [kind.build(config(WORKERS)?)?, Kind::Fusion.build(config(WORKERS)?)?];
-    let mut nanos = [Vec::new(), Vec::new()];
-    let mut plan = Plan::without_rows();
-    for _ in 0..=passes {
-        for (scheduler, nanos) in schedulers.iter_mut().zip(&mut nanos) {
-            for batch in batches {
-                let start = Instant::now();
-                black_box(scheduler.schedule(batch, &mut plan)?);
-                nanos.push(start.elapsed().as_nanos());
-            }
-        }
-    }
-    let [us, fusion_us] = nanos.each_mut().map(|nanos| median_us(&mut nanos[batches.len()..]));
+    let (mut other, mut fusion) = (kind.build(config(WORKERS)?)?, Kind::Fusion.build(config(WORKERS)?)?);
+    let mut plans = [Plan::without_rows(), Plan::without_rows()];
+    let [other_plan, fusion_plan] = &mut plans;
+    let [us, fusion_us] = medians_us(
+        batches.len(),
+        passes,
+        [&mut |at| other.schedule(&batches[at], other_plan).map(|_| ()), &mut |at| {
+            fusion.schedule(&batches[at], fusion_plan).map(|_| ())
+        }],
+    )?;
     Ok(us / fusion_us)
 }
 
@@ -155,53 +154,64 @@ fn schedule(
     batches: &[TxnBatch],
     passes: usize,
 ) -> Result<f64, Box<dyn Error>> {
-    let mut nanos = Vec::with_capacity((passes + 1) * batches.len());
-    for _ in 0..=passes {
-        for batch in batches {
-            let start = Instant::now();
-            black_box(scheduler.schedule(batch, &mut plan)?);
-            nanos.push(start.elapsed().as_nanos());
-        }
-    }
-    Ok(median_us(&mut nanos[batches.len()..]))
+    let [us] = medians_us(batches.len(), passes, [&mut |at| scheduler.schedule(&batches[at], &mut plan).map(|_| ())])?;
+    Ok(us)
 }
 
-/// The floor (one byte per key, summed, from a table as large as the dense one) and the assignments of Algorithm 3, in
-/// alternate passes: what else the machine does then touches both alike.
+/// The floor (one byte per key, summed, from a table as large as the dense one) and the assignments of Algorithm 3, in turn.
 fn beside_gather(mix: &Mix, passes: usize) -> Result<(f64, f64), Box<dyn Error>> {
     let owners: Vec<u8> = (0..mix.keys).map(|key| key as u8 & 7).collect();
     let all_keys = |batch: &TxnBatch| (0..batch.len()).flat_map(|txn| batch.keys(txn).to_vec()).collect();
     let flat: Vec<Vec<u32>> = mix.dense.iter().map(all_keys).collect();
     let (mut fusion, mut plan) = (Fusion::new((mix.config)(WORKERS)?)?, Plan::without_rows());
-    let (mut gather, mut assign) = (Vec::new(), Vec::new());
-    for _ in 0..=passes {
-        for keys in &flat {
-            let start = Instant::now();
-            black_box(keys.iter().map(|&key| u64::from(owners[key as usize])).sum::<u64>());
-            gather.push(start.elapsed().as_nanos());
-        }
-        for batch in &mix.dense {
-            let start = Instant::now();
-            black_box(fusion.schedule(batch, &mut plan)?);
-            assign.push(start.elapsed().as_nanos());
-        }
-    }
-    Ok((median_us(&mut gather[flat.len()..]), median_us(&mut assign[flat.len()..])))
+    let mut gather = |at: usize| {
+        black_box(flat[at].iter().map(|&key| u64::from(owners[key as usize])).sum::<u64>());
+        Ok(())
+    };
+    let mut assign = |at: usize| fusion.schedule(&mix.dense[at], &mut plan).map(|_| ());
+    let [gather, assign] = medians_us(flat.len(), passes, [&mut gather, &mut assign])?;
+    Ok((gather, assign))
 }
 
-fn ingest(batches: &[TxnBatch], passes: usize) -> f64 {
-    let (mut nanos, mut batch) = (Vec::new(), TxnBatch::new());
-    for _ in 0..=passes {
-        for source in batches {
-            let start = Instant::now();
-            batch.clear();
-            for txn in 0..source.len() {
-                batch.push(source.read_only(txn), source.writes(txn));
+fn ingest(batches: &[TxnBatch], passes: usize) -> Result<f64, Box<dyn Error>> {
+    let mut batch = TxnBatch::new();
+    let mut refill = |at: usize| {
+        let source: &TxnBatch = &batches[at];
+        batch.clear();
+        for txn in 0..source.len() {
+            batch.push(source.read_only(txn), source.writes(txn));
+        }
+        Ok(())
+    };
+    let [us] = medians_us(batches.len(), passes, [&mut refill])?;
+    Ok(us)
+}
+
+/// Something done with the batch of an index.
+type Work<'a> = &'a mut dyn FnMut(usize) -> Result<(), ScheduleError>;
+
+/// The median time of each work on a batch, over all batches and passes. Works take turns by passes, so that what else the
+/// machine does touches all alike; and before each pass that counts goes one that does not, so that each finds the caches
+/// as it leaves them itself. A gather after another's pass would wait for memory, and look like a higher floor.
+fn medians_us<const N: usize>(
+    batches: usize,
+    passes: usize,
+    mut works: [Work<'_>; N],
+) -> Result<[f64; N], ScheduleError> {
+    let mut nanos = [const { Vec::new() }; N];
+    for pass in 0..passes {
+        for (work, nanos) in works.iter_mut().zip(&mut nanos) {
+            if pass == 0 || N > 1 {
+                (0..batches).try_for_each(&mut *work)?;
             }
-            nanos.push(start.elapsed().as_nanos());
+            for at in 0..batches {
+                let start = Instant::now();
+                work(at)?;
+                nanos.push(start.elapsed().as_nanos());
+            }
         }
     }
-    median_us(&mut nanos[batches.len()..])
+    Ok(nanos.each_mut().map(|nanos| median_us(nanos)))
 }
 
 fn median_us(nanos: &mut [u128]) -> f64 {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::EarliestFinish;
 use super::clocks::HORIZON;
 use crate::snapshot::Reader;
-use crate::{ScheduleError, Snapshot, SnapshotError};
+use crate::{ExecScheduler, ScheduleError, Snapshot, SnapshotError};
 
 const TAG: &[u8] = b"flamingo-sched earliest-finish 1";
 /// m and the model of time.
@@ -73,6 +73,10 @@ impl Snapshot for EarliestFinish {
             self.clocks.moments.enter(key, got);
         }
         self.ownership.decode(bytes)?;
+        // No moment is beyond the last clock.
+        if self.batches() == 0 && max > 0 {
+            return Err(SnapshotError::BeforeFirst);
+        }
         Ok(self)
     }
 }

@@ -1,10 +1,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use super::*;
 use crate::workload::SplitMix64;
 use crate::{ModuloPartition, Path};
 use proptest::prelude::*;
+use proptest::test_runner::{Config as Runs, RngAlgorithm, TestRng, TestRunner};
 
 fn scheduler(workers: u16, timing: Timing) -> EarliestFinish {
     EarliestFinish::new(Config::new(workers, ModuloPartition::new(workers).unwrap()), timing).unwrap()
@@ -99,23 +101,26 @@ fn listing(
     placed
 }
 
-proptest! {
-    /// The scheduler is its listing; and clocks set back between two batches change no decision.
-    #[test]
-    fn the_scheduler_is_its_listing(
-        workers in 1u16..12,
-        timing in (1u32..9, prop_oneof![0u32..30, 0u32..4], 0u32..4, 0u32..30),
-        remap in prop_oneof![Just(Remap::Writes), Just(Remap::All)],
-        history in prop::collection::vec(
-            prop::collection::vec(
-                (prop::collection::vec(0u32..24, 0..4), prop::collection::vec(0u32..24, 0..4), 1u64..4),
-                0..20,
-            ),
-            1..9,
-        ),
-    ) {
-        let (service, latency, cost, lambda) = timing;
-        let timing = Timing::new(service, latency).unwrap().cost(cost).unwrap().lambda(lambda).unwrap();
+/// The scheduler is its listing, for units of time with which its batches fit the lanes, do not, and do so in turn; and clocks
+/// set back between two batches change no decision.
+#[test]
+fn the_scheduler_is_its_listing() {
+    let (in_lanes, beyond, changes) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let key = || prop::collection::vec(0u32..24, 0..4);
+    let rows = prop::collection::vec((key(), key(), 1u64..4), 0..60);
+    let inputs = (
+        prop_oneof![1u16..12, Just(256)],
+        (1u32..9, prop_oneof![0u32..30, 0u32..4], 0u32..4, 0u32..30),
+        prop_oneof![Just(0), Just(16), Just(19)],
+        prop_oneof![Just(Remap::Writes), Just(Remap::All)],
+        prop::collection::vec(rows, 1..9),
+    );
+    // The same inputs every time, so that what is counted is too.
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Runs { failure_persistence: None, ..Runs::default() }, random);
+    let outcome = runner.run(&inputs, |(workers, (service, latency, cost, lambda), unit, remap, history)| {
+        let timing = Timing::new(service << unit, latency << unit).and_then(|timing| timing.cost(cost << unit));
+        let timing = timing.and_then(|timing| timing.lambda(lambda << unit)).unwrap();
         let scheduler = || {
             let config = Config::new(workers, ModuloPartition::new(workers).unwrap()).remap(remap);
             EarliestFinish::new(config, timing).unwrap()
@@ -124,6 +129,7 @@ proptest! {
         let mut owners: Vec<u8> = (0..24u16).map(|key| (key % workers) as u8).collect();
         let (mut clocks, mut ready) = (vec![0; usize::from(workers)], vec![0; 24]);
         let (mut batch, mut plans) = (TxnBatch::new(), [Plan::new(), Plan::new()]);
+        let mut before = None;
         for rows in &history {
             batch.clear();
             // The largest id first, so that no key is met for the first time after the clocks have moved.
@@ -131,9 +137,13 @@ proptest! {
             for (reads, writes, weight) in rows {
                 batch.push_weighted(reads, writes, *weight).unwrap();
             }
+            let cap = capacity(batch.total_weight(), workers, Ratio::TENTH);
+            let fits = Lanes::new(&batch, &mut plain.clocks, remap, cap).is_some();
+            let count = if fits { &in_lanes } else { &beyond };
+            count.set(count.get() + 1);
+            changes.set(changes.get() + u32::from(before.replace(fits).is_some_and(|before| before != fits)));
             let _ = plain.schedule(&batch, &mut plans[0]).unwrap();
             let _ = moved.schedule(&batch, &mut plans[1]).unwrap();
-            let cap = capacity(batch.total_weight(), workers, Ratio::TENTH);
             let expected = listing(&batch, &mut owners, (&mut clocks, &mut ready), timing, (remap, cap));
             let placed: Vec<_> = (0..plans[0].len()).map(|txn| (plans[0].master(txn), plans[0].path(txn))).collect();
             prop_assert_eq!(placed, expected);
@@ -141,7 +151,11 @@ proptest! {
             prop_assert_eq!(&plans[0], &plans[1]);
             moved.clocks.advance(1 << 49);
         }
-    }
+        Ok(())
+    });
+    outcome.unwrap();
+    let counts = [in_lanes.get(), beyond.get(), changes.get()];
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?} in lanes, beyond them, and changes between");
 }
 
 /// Time in units of a millionth is too much for the lanes and decides the same: both forms choose alike, up to transactions

@@ -2,7 +2,7 @@
 //!
 //! Its bounds are those of the crate: m ≤ 256, a transaction of fewer than 2³² keys, weights that sum to at most 2⁶³ (so
 //! no load overflows). A transaction costs its keys and the workers that own some of them; m more if all of those are full
-//! or there are none. The lanes take about a third of that.
+//! or there are none. The lanes take a quarter to a third of what nine workers take here.
 
 use alloc::vec;
 use alloc::vec::Vec;

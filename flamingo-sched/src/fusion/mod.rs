@@ -6,7 +6,8 @@
 //! `docs/algorithms-sched.md`.
 //!
 //! **Variant.** The three paths of the paper are evaluated as one argmax over the workers below capacity (the
-//! one-argmax lemma), in two forms with equal results: eight 8-bit lanes of one word for m ≤ 8, a general form for m ≤ 256 and for weights.
+//! one-argmax lemma), in two forms with equal results: eight 8-bit lanes of one word for m ≤ 8, a general form for m ≤ 256
+//! and for weights.
 //!
 //! **Deviations.** ε is a fraction and defaults to 1/10 (the paper gives none). Reads and writes vote equally, a key
 //! once. Capacity may count weights instead of transactions.

@@ -1,6 +1,6 @@
 //! Assignments of the past, applied again.
 
-use crate::place::{Choice, Choose, Moves, place_by};
+use crate::place::{Decided, Moves, place_by};
 use crate::ratio::capacity;
 use crate::{BatchStats, ExecScheduler, Fusion, Plan, ScheduleError, TxnBatch};
 
@@ -54,19 +54,8 @@ impl Fusion {
         let frame = (workers, cap, Moves::ToMaster(self.remap));
         self.ownership.admit_keys(batch, self.remap)?;
         let (ids, owners) = self.ownership.ids(batch);
-        let stats = place_by(batch, ids, owners, frame, plan, Recorded(masters));
+        let stats = place_by(batch, ids, owners, frame, plan, Decided(masters));
         self.ownership.settle(batch, self.remap, plan);
         Ok(stats)
-    }
-}
-
-struct Recorded<'a>(&'a [u8]);
-
-impl Choose for Recorded<'_> {
-    #[inline(always)]
-    fn choose(&mut self, txn: usize, ids: &[u32], owners: &[u8]) -> Choice {
-        let worker = self.0[txn];
-        let votes = ids.iter().filter(|&&id| owners[id as usize] == worker).count();
-        Choice { worker, votes: votes as u32 }
     }
 }

@@ -66,6 +66,10 @@ impl Ownership {
         if count > most {
             return Err(SnapshotError::TooMany { bound: most, got: count });
         }
+        // Else a scheduler that has resumed would still be one before its first batch, and could resume once more.
+        if batches == 0 && count > 0 {
+            return Err(SnapshotError::BeforeFirst);
+        }
         let mut next = 0u64;
         for _ in 0..count {
             let (key, owner) = (bytes.u32()?, bytes.u16()?);

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use crate::graph::VersionGraph;
 use crate::ownership::Ownership;
-use crate::place::{Choice, Moves, place_all};
+use crate::place::{Decided, Moves, place_by};
 use crate::ratio::capacity;
 use crate::trial::Trial;
 use crate::{BatchStats, Config, ConfigError, ExecScheduler, Plan, Ratio, Remap, ScheduleError, TxnBatch};
@@ -169,12 +169,8 @@ impl ExecScheduler for Prescient {
             graph.build(reordered, owners, remap);
             reroute::reroute(reordered, graph, theta, (masters, loads, local));
         }
-        let stats =
-            place_all(reordered, owners, (workers, theta, Moves::ToMaster(remap)), plan, |txn, keys, owners| {
-                let worker = masters[txn];
-                let votes = keys.iter().filter(|&&key| owners[key as usize] == worker).count() as u32;
-                Choice { worker, votes }
-            });
+        let frame = (workers, theta, Moves::ToMaster(remap));
+        let stats = place_by(reordered, reordered.all_keys(), owners, frame, plan, Decided(masters));
         plan.order.extend_from_slice(order);
         Ok(stats)
     }

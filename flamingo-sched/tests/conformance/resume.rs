@@ -76,6 +76,32 @@ fn any_bytes_are_resumed_or_refused() {
     }
 }
 
+/// Before the first batch there is nothing to take up, whatever a scheduler keeps: what is refused here would leave a
+/// scheduler that has state and may resume once more, on top of it.
+#[test]
+fn no_batches_leave_no_state() {
+    let config = || Config::new(3, HashPartition::new(3).unwrap());
+    for candidate in keepers() {
+        let mut scheduler = candidate.resumed(config(), None).unwrap();
+        let fresh = snapshot(&*scheduler);
+        assert!(candidate.resumed(config(), Some(&fresh)).is_ok(), "{}", candidate.name);
+        let (mut batch, mut plan) = (TxnBatch::new(), Plan::new());
+        for key in 0..12 {
+            batch.push(&[key], &[key * 7 % 12, 1]);
+        }
+        let _ = scheduler.schedule(&batch, &mut plan).unwrap();
+        let mut without = snapshot(&*scheduler);
+        // The ownership comes last: its tag, m, the number of batches.
+        let tag = b"ownership 1";
+        let count = without.windows(tag.len()).position(|bytes| bytes == tag).unwrap() + tag.len() + 2;
+        assert_eq!(without[count..count + 8], 1u64.to_le_bytes(), "{}", candidate.name);
+        without[count..count + 8].fill(0);
+        let told = candidate.resumed(config(), Some(&without)).map(|_| ());
+        let expected = if without == fresh { Ok(()) } else { Err(SnapshotError::BeforeFirst.into()) };
+        assert_eq!(told, expected, "{}", candidate.name);
+    }
+}
+
 /// Only a scheduler before its first batch resumes: the state of another is not overwritten.
 #[test]
 fn a_scheduler_in_use_does_not_resume() {
