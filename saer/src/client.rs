@@ -118,6 +118,7 @@ impl<D: Draw> Client<D> {
         self.round = self.round.saturating_add(1);
         let ports = self.degree - self.pruned.as_ref().map_or(0, |pruned| pruned.len() as u32);
         if ports == 0 {
+            self.forget_asked();
             return;
         }
         for (&id, ball) in &mut self.balls {
@@ -140,9 +141,14 @@ impl<D: Draw> Client<D> {
     pub fn skip_to(&mut self, round: u32) {
         if round > self.round {
             self.round = round;
-            let asked = self.balls.values_mut().filter(|ball| matches!(ball.state, State::Asked(_)));
-            asked.for_each(|ball| ball.state = State::Idle);
+            self.forget_asked();
         }
+    }
+
+    /// Nothing was asked in the present round: no answer of it can be true.
+    fn forget_asked(&mut self) {
+        let asked = self.balls.values_mut().filter(|ball| matches!(ball.state, State::Asked(_)));
+        asked.for_each(|ball| ball.state = State::Idle);
     }
 
     /// Takes an answer.
@@ -273,6 +279,23 @@ mod tests {
         }
         assert!(client.is_stuck());
         assert_eq!(asked(&mut client), []);
+    }
+
+    /// Who has no port left to ask has asked nothing: an acceptance in such a round is not believed, wherever the ball
+    /// had asked before.
+    #[test]
+    fn silence_hears_no_acceptance() {
+        let mut client = Client::new(Seed(1), 1, [(7, 1, 0), (8, 1, 0)]).prune_refused();
+        let requests = asked(&mut client);
+        assert_eq!(client.hear(reply(requests[0], Reply::Burned)), Heard::Refused);
+        for round in 2..5 {
+            assert_eq!(asked(&mut client), []);
+            for request in &requests {
+                assert_eq!(client.hear(answer(Request { round, ..*request }, true)), Heard::Surplus);
+                assert_eq!(client.hear(reply(Request { round, ..*request }, Reply::Burned)), Heard::Stale);
+            }
+        }
+        assert!(client.is_stuck() && client.alive() == 2);
     }
 
     /// A refusal that proves nothing prunes nothing: a server that was late for once is asked again.

@@ -2,8 +2,8 @@
 
 /// Where the choices come from. Whoever knows the source can repeat any single choice.
 ///
-/// A ball is drawn at most once per round and attempt. An implementation must be a pure function: engines evaluate
-/// draws in any order, more than once, and on several threads.
+/// An implementation must be a pure function: a ball has one word per round and attempt, and engines evaluate them in any
+/// order, more than once, and on several threads.
 pub trait Draw: Sync {
     /// 64 uniform bits for `ball` in `round`. `attempt` is 0 but for sources that reject and draw again.
     fn word(&self, round: u32, ball: u64, attempt: u32) -> u64;

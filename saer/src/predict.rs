@@ -31,7 +31,8 @@ impl Prediction {
     /// Runs scatter around it, and upwards more than downwards: the last few balls decide.
     #[must_use]
     pub fn rounds(&self, n: u32) -> Option<u32> {
-        self.alive.iter().position(|alive| alive * f64::from(n) < 1.0).map(|at| at as u32 + 1)
+        let mut alive = self.alive.iter().filter(|_| n > 0);
+        alive.position(|alive| alive * f64::from(n) < 1.0).map(|at| at as u32 + 1)
     }
 }
 
@@ -338,7 +339,7 @@ mod tests {
     /// No balls, no room: a prediction all the same.
     #[test]
     fn extremes_are_predicted() {
-        assert_eq!(saer(0, 5).rounds(1000), None);
+        assert_eq!([saer(0, 5).rounds(1000), saer(2, 4).rounds(0), raes(2, 4).rounds(0)], [None; 3]);
         assert_eq!((saer(0, 5).left, saer(1, 0).left), (0.0, 1.0));
         assert_eq!(raes(3, 0).left, 1.0);
     }

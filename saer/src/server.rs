@@ -76,8 +76,8 @@ pub struct ReleaseError {
 /// A state that no server can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a load of {load} at {standing:?}: expected a cap below {}, load <= cap, load <= counted, counted <= cap unless burned, \
-     and counted = load under rules that count no refused balls",
+    "a load of {load} at {standing:?} in round {round}: expected a round of at least 1, a cap below {}, load <= cap, \
+     load <= counted, counted <= cap unless burned, and counted = load under rules that count no refused balls",
     u32::MAX
 )]
 pub struct ResumeError {
@@ -85,6 +85,8 @@ pub struct ResumeError {
     pub standing: Standing,
     /// Its load.
     pub load: u32,
+    /// Its round.
+    pub round: u32,
 }
 
 /// The answer to the offers of a round.
@@ -143,8 +145,8 @@ impl<R: AdmissionRule> Server<R> {
     pub fn resume(rule: R, standing: Standing, load: u32, round: u32) -> Result<Self, ResumeError> {
         let Standing { cap, counted, burned } = standing;
         let exact = R::COUNTS_REFUSED || counted == load;
-        if cap == u32::MAX || load > cap || load > counted || !exact || (counted > cap && !burned) {
-            return Err(ResumeError { standing, load });
+        if round == 0 || cap == u32::MAX || load > cap || load > counted || !exact || (counted > cap && !burned) {
+            return Err(ResumeError { standing, load, round });
         }
         Ok(Self { load, counted, burned, round, ..Self::within(rule, cap) })
     }
@@ -360,13 +362,15 @@ mod tests {
         }
         let standing = |cap, counted, burned| Standing { cap, counted, burned };
         assert!(Server::resume(Saer, standing(3, 9, true), 2, 5).is_ok());
-        for (standing, load) in [
-            (standing(3, 4, false), 3),
-            (standing(3, 1, false), 2),
-            (standing(3, 9, true), 4),
-            (standing(u32::MAX, 0, false), 0),
+        for (standing, load, round) in [
+            (standing(3, 4, false), 3, 1),
+            (standing(3, 1, false), 2, 1),
+            (standing(3, 9, true), 4, 1),
+            (standing(u32::MAX, 0, false), 0, 1),
+            (standing(3, 1, false), 1, 0),
         ] {
-            assert_eq!(Server::resume(Saer, standing, load, 1).unwrap_err(), ResumeError { standing, load });
+            let error = Server::resume(Saer, standing, load, round).unwrap_err();
+            assert_eq!(error, ResumeError { standing, load, round });
         }
         assert!(Server::resume(Raes, standing(3, 2, false), 1, 1).is_err(), "raes counts what it accepted");
     }

@@ -111,7 +111,7 @@ fn words_of_servers_agree() {
 /// their first round and that were cut off after it: nothing of it shows.
 #[test]
 fn kept_memory_does_not_show() {
-    let graph = |n| Circulant::spread(n, 40, 3).unwrap();
+    let graph = |n: u32| Circulant::spread(n, n.min(40), 3).unwrap();
     let weights = |n| (0..2 * n).map(|ball| 1 + ball % 2).collect();
     let mut engine = Engine::default();
     for (n, cap, weighted) in [
@@ -124,6 +124,15 @@ fn kept_memory_does_not_show() {
         (90_000, 2, false),
         (90_000, 600, true),
         (140_000, 5, true),
+        // A block of servers and a chunk of balls, one less and one more; counters at the border of their width.
+        (32_769, 254, false),
+        (1, 2, false),
+        (65_536, 255, false),
+        (32_768, 3, true),
+        (65_537, 3, false),
+        (32_767, 256, true),
+        (65_535, 254, true),
+        (65_537, 2, false),
     ] {
         let demand = if weighted { Demand::uniform(2).weighted(weights(n)) } else { Demand::uniform(2) };
         let instance = Instance::new(graph(n), demand, Caps::Uniform(cap)).unwrap();

@@ -22,6 +22,8 @@ enum Failure {
     File { path: String, source: std::io::Error },
     #[error("--svg and --json need the name of a file")]
     NoName,
+    #[error("--svg and --json both name {0}: expected a file for each")]
+    SameName(String),
     #[error("the table: {0}")]
     Output(std::io::Error),
     #[error("--rho {0}: expected a fraction such as 3/2")]
@@ -43,6 +45,9 @@ fn main() -> ExitCode {
 fn run(cli: &cli::Cli) -> Result<(), Failure> {
     if cli.svg.is_empty() || cli.json.as_deref() == Some("") {
         return Err(Failure::NoName);
+    }
+    if cli.json.as_ref() == Some(&cli.svg) {
+        return Err(Failure::SameName(cli.svg.clone()));
     }
     let graph = topology::build(cli)?;
     let found = compare::all(cli, &graph)?;

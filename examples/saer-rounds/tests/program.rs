@@ -122,6 +122,7 @@ fn mistakes_are_explained() {
         (&["--graph", "two-class", "--n", "100", "--degree", "9", "--rho", "2.5"], "--rho 2.5: expected a fraction"),
         (&["--n", "10", "--cap", "4294967295"], "a cap of 4294967295"),
         (&["--n", "10", "--svg", ""], "need the name of a file"),
+        (&["--n", "10", "--svg", "a/b", "--json", "a/b"], "--svg and --json both name a/b"),
         (&["--graph", "moon"], "possible values"),
     ] {
         let out = run(arguments);

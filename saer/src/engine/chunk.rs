@@ -155,6 +155,10 @@ impl Chunk {
                         refused[kept % GROUP] = at;
                         kept += bit(refuses, server) as usize;
                     }
+                    if alive.capacity() - alive.len() < kept {
+                        // Doubled, but never for more balls than there are.
+                        alive.reserve_exact(alive.len().max(GROUP).min(slots.len() - alive.len()));
+                    }
                     alive.extend_from_slice(&refused[..kept]);
                 }
                 if !kept {

@@ -8,7 +8,7 @@ use super::block::{BLOCK, Block, Scratch, WORDS, blocks};
 use super::chunk::{CHUNK, Chunk};
 use super::memory::{Memory, zeros};
 use super::observe::Observer;
-use super::width::{Counter, bit};
+use super::width::{Counter, bit, set_beyond};
 use super::{Options, Outcome, default_round_limit, fit};
 use crate::graph::neighbours;
 use crate::stats::Stats;
@@ -91,7 +91,9 @@ impl<'a, T: Topology, R: AdmissionRule, D: Draw, C: Counter> System<'a, T, R, D,
     ) -> Self {
         let servers = instance.graph().servers();
         let bits = |old| zeros(old, (servers as usize).div_ceil(64));
-        let [refuses, burned, fits] = take(&mut memory.bitmaps).map(bits);
+        let [mut refuses, burned, fits] = take(&mut memory.bitmaps).map(bits);
+        // Who was not taken is nowhere, and is refused there.
+        set_beyond(&mut refuses, servers);
         Self {
             instance,
             rule,

@@ -2,7 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem::take;
+use core::mem::{replace, take};
 
 use super::Outcome;
 use super::chunk::{CHUNK, Chunk};
@@ -15,6 +15,8 @@ pub(super) struct Memory {
     pub(super) kept: bool,
     pub(super) slots: Vec<u32>,
     pub(super) chunks: Vec<Chunk>,
+    /// Those that the last runs were too small for, the next one last.
+    idle: Vec<Chunk>,
     pub(super) bytes: Vec<u8>,
     pub(super) words: Vec<u32>,
     pub(super) bitmaps: [Vec<u64>; 3],
@@ -22,11 +24,22 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Of an engine, whose runs leave their buffers.
+    pub(super) fn kept() -> Self {
+        Self { kept: true, ..Self::default() }
+    }
+
+    /// All buffers. A run that panics takes them along, and what stays is as at the start.
+    pub(super) fn lend(&mut self) -> Self {
+        let nothing = Self { kept: self.kept, ..Self::default() };
+        replace(self, nothing)
+    }
+
     pub(super) fn reclaim(&mut self, outcome: Outcome) {
-        self.slots = outcome.assignment;
+        keep_larger(&mut self.slots, outcome.assignment);
         match outcome.loads.into_counts() {
-            Counts::Bytes(bytes) => self.bytes = bytes,
-            Counts::Words(words) => self.words = words,
+            Counts::Bytes(bytes) => keep_larger(&mut self.bytes, bytes),
+            Counts::Words(words) => keep_larger(&mut self.words, words),
         }
     }
 
@@ -43,11 +56,19 @@ impl Memory {
     /// The chunks of so many balls, all of them alive.
     pub(super) fn chunks(&mut self, balls: u32) -> Vec<Chunk> {
         let mut chunks = take(&mut self.chunks);
-        chunks.resize_with(balls.div_ceil(CHUNK) as usize, Chunk::default);
+        let needed = balls.div_ceil(CHUNK) as usize;
+        self.idle.extend(chunks.drain(needed.min(chunks.len())..).rev());
+        chunks.resize_with(needed, || self.idle.pop().unwrap_or_default());
         for (chunk, first) in chunks.iter_mut().zip((0..balls).step_by(CHUNK as usize)) {
             chunk.begin(first, CHUNK.min(balls - first));
         }
         chunks
+    }
+}
+
+fn keep_larger<C>(kept: &mut Vec<C>, other: Vec<C>) {
+    if other.capacity() > kept.capacity() {
+        *kept = other;
     }
 }
 

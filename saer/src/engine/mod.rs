@@ -13,8 +13,10 @@
 //! sequential step for the servers that take a part of what came.
 //!
 //! Cost: O(alive balls + chunks · blocks) a round, and O(|S|) in the first. Heap, for unit weights, caps below 255 and
-//! one ball a client on a computed graph with |S| = |C|: 4 bytes an assignment, 2 a sorted offset, 1 a load, and two
-//! bits; the alive lists come when the offsets have shrunk. Below 8 bytes a ball.
+//! one ball a client on a computed graph with |S| = |C|: 4 bytes an assignment, 2 a sorted offset, 1 a load, and three
+//! bits; the alive lists come when the offsets have shrunk. Below 8 bytes a ball under order-free rules with a cap of at
+//! least 2. Where most balls are refused the lists are long: with cap 1, below 10 bytes. A rule that fits also lists the
+//! balls of a round that ask a server which takes a part, 32 bytes each and grown by doubling.
 
 mod block;
 mod chunk;
@@ -109,7 +111,8 @@ where
 /// An engine for run after run, which keeps its memory: a fifth of a large run's time is the system's for new pages.
 ///
 /// Outcomes are those of [`run`]. It holds what its largest run did, but for the outcome, which the host can give back.
-/// Heap: that of [`run`] and the lists of alive balls beside it, at most 4 bytes a ball more.
+/// Heap: that of [`run`] and the lists of alive balls beside it, at most 4 bytes a ball more. A run that panics, in a draw or
+/// a graph of the host's, takes the memory along; the engine is then as it was at the start.
 ///
 /// ```
 /// use saer::graph::Complete;
@@ -132,7 +135,7 @@ pub struct Engine {
 impl Default for Engine {
     /// Without memory: that of the first run stays.
     fn default() -> Self {
-        Self { memory: Memory { kept: true, ..Memory::default() } }
+        Self { memory: Memory::kept() }
     }
 }
 
@@ -158,7 +161,7 @@ impl Engine {
         run_by(&mut self.memory, instance, rule, draw, options, &driver::Rayon)
     }
 
-    /// Takes the memory of an outcome for the next one; any outcome will do.
+    /// Takes the memory of an outcome for the next one, if it is more than what is there; any outcome will do.
     pub fn reclaim(&mut self, outcome: Outcome) {
         self.memory.reclaim(outcome);
     }
@@ -177,7 +180,7 @@ where
     R: AdmissionRule,
     D: Draw,
 {
-    let given = core::mem::take(memory);
+    let given = memory.lend();
     // A byte holds every load if a sum that saturates at 255 is above every cap.
     let narrow = !instance.is_weighted() && instance.caps().most() < u32::from(u8::MAX);
     let (outcome, left) = if narrow {

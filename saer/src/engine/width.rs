@@ -77,10 +77,17 @@ impl Counter for u32 {
     }
 }
 
-/// Bit `index` of a bitmap; a bit beyond its end is set.
+/// Bit `index` of a bitmap; a bit beyond its words is set.
 #[inline]
 pub(super) fn bit(bits: &[u64], index: u32) -> u64 {
     bits.get(index as usize >> 6).map_or(1, |word| word >> (index & 63)) & 1
+}
+
+/// Sets the bits of a bitmap's last word that stand for no server, so that all of them beyond the end are set.
+pub(super) fn set_beyond(bits: &mut [u64], end: u32) {
+    if let (Some(last), 1..) = (bits.last_mut(), end % 64) {
+        *last |= u64::MAX << (end % 64);
+    }
 }
 
 /// Bit i is whether flag i is 1 and not 0.
@@ -116,6 +123,17 @@ const SPREAD: [[u8; 8]; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Nowhere is refused, with any number of servers: also where its bit stands in the last word.
+    #[test]
+    fn bits_beyond_the_end_are_set() {
+        for end in (0..130).chain([1 << 15, (1 << 15) + 1]) {
+            let mut bits = alloc::vec![0; (end as usize).div_ceil(64)];
+            set_beyond(&mut bits, end);
+            assert!((0..end).all(|at| bit(&bits, at) == 0), "{end}");
+            assert!((end..end + 200).chain([super::super::NOWHERE]).all(|at| bit(&bits, at) == 1), "{end}");
+        }
+    }
 
     /// Packing undoes spreading, bit by bit and for mixed words.
     #[test]
