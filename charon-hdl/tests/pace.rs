@@ -132,7 +132,7 @@ fn counts_stop_and_are_cleared() {
     }
 }
 
-/// … and nothing at one and two ports, nor of packets that only pass.
+/// Nothing is dropped at one and two ports, nor of packets that only pass.
 #[test]
 fn the_state_machine_keeps_up_with_two_ports() {
     assert_eq!(dropped(Design::Fsm, CHOOSE, (100, 1344), 5_000), (0, None));
