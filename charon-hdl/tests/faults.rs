@@ -86,7 +86,7 @@ fn the_limit_is_found_by_its_vectors() {
 
 /// A line of a list whose module nobody knows is not left out.
 #[test]
-#[should_panic(expected = "no test runs the faults of alias_tabel")]
+#[should_panic(expected = "no test runs the faults of alias_tables")]
 fn a_misspelt_module_is_refused() {
-    let _ = planted("1 @ a fault @ alias_tabel @ alias_table.v @ <<bank>> @ 1'b0", &["alias_table"], &["ip_table"]);
+    let _ = planted("1 @ a fault @ alias_tables @ alias_table.v @ <<bank>> @ 1'b0", &["alias_table"], &["ip_table"]);
 }
