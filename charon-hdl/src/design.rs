@@ -2,8 +2,10 @@
 
 use alloc::string::String;
 
-use crate::File;
+use charon_model::params::Params;
+
 use crate::file::file;
+use crate::{File, macros};
 
 /// The parameters, as Verilog macros: written from [`charon_model::params`], and compared with them by a test.
 const PARAMETERS: File = file!("rtl/charon_params.vh");
@@ -174,7 +176,27 @@ impl Design {
     /// needs beside itself.
     #[must_use]
     pub fn bundle(self) -> String {
-        let lines = self.files().iter().flat_map(|file| file.text.lines());
+        self.bundle_under(PARAMETERS.text)
+    }
+
+    /// The same with the defaults of other parameters, for flows that instantiate a module without setting any. Parameters
+    /// that the module is not made for stop its elaboration; see [`macros`].
+    ///
+    /// ```
+    /// use charon_hdl::Design;
+    /// use charon_model::params::{Params, RawParams};
+    /// let params = Params::new(RawParams::largest()).unwrap();
+    /// assert!(Design::Pipe.bundle_for(&params).contains("`define CHARON_SERVERS 256"));
+    /// ```
+    #[must_use]
+    pub fn bundle_for(self, params: &Params) -> String {
+        self.bundle_under(&macros(params))
+    }
+
+    /// All files in one, the first of them, which holds the macros, replaced.
+    fn bundle_under(self, header: &str) -> String {
+        let modules = self.files()[1..].iter().map(|file| file.text);
+        let lines = core::iter::once(header).chain(modules).flat_map(str::lines);
         lines.filter(|line| !line.starts_with("`include")).flat_map(|line| [line, "\n"]).collect()
     }
 }

@@ -48,7 +48,9 @@ fn noticed(design: Design, netlist: &Netlist, fault: u8) -> Option<(&'static str
     found.or_else(|| {
         let mut both = Lockstep::new(design, netlist, 16, Fill::Zero);
         both.plant(netlist, fault);
-        both.overload(&directed::overload()).err().map(|mismatch| ("overload", mismatch.to_string()))
+        let overload = both.overload(&directed::overload()).err().map(|mismatch| ("overload", mismatch));
+        let found = overload.or_else(|| both.counts(netlist).err().map(|mismatch| ("counts", mismatch)));
+        found.map(|(name, mismatch)| (name, mismatch.to_string()))
     })
 }
 

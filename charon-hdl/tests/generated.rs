@@ -26,6 +26,7 @@ fn files_and_bundles_are_complete() {
     for design in Design::ALL {
         let bundle = design.bundle();
         assert!(!bundle.contains("`include"));
+        assert_eq!(design.bundle_for(&Params::new(RawParams::paper()).unwrap()), bundle);
         for file in design.files() {
             unused.retain(|name| name != file.name());
             assert!(file.text.starts_with("// "), "{} has no header", file.path);

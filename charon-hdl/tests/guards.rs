@@ -14,7 +14,7 @@ mod tools;
 
 use std::process::Command;
 
-use charon_hdl::{Design, macros};
+use charon_hdl::Design;
 use charon_model::params::{Params, RawParams, RawWidths};
 use tools::have;
 
@@ -30,13 +30,6 @@ fn elaborate(text: &str, top: &str, parameters: &[(&str, i64)]) -> String {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.success(), said.is_empty(), "{said}");
     said
-}
-
-/// A design in one file, with the header of some parameters.
-fn with(design: Design, params: &Params) -> String {
-    let (bundle, header) = (design.bundle(), design.files()[0].text);
-    assert!(bundle.starts_with(header));
-    bundle.replacen(header, &macros(params), 1)
 }
 
 /// Checks that the outcome is a silent success, or names what is needed.
@@ -99,7 +92,7 @@ fn headers_of_any_parameters_elaborate_or_are_refused() {
         let hashes = |design| needed(design, &raw).is_some() || design == Design::AliasTable && raw.random_bits == 1;
         let heavy = [Design::AliasTable, Design::Top];
         for design in Design::ALL.into_iter().filter(|design| !heavy.contains(design) || hashes(*design)) {
-            let said = elaborate(&with(design, &params), design.top(), &[]);
+            let said = elaborate(&design.bundle_for(&params), design.top(), &[]);
             check(&said, needed(design, &raw), &format!("{design:?} of {raw:?}"));
             refused += usize::from(!said.is_empty());
         }

@@ -123,7 +123,16 @@ fn every_drop_changes_the_count() {
     assert_eq!(before, (u32::MAX - 2).wrapping_add(lost));
 }
 
-/// … and nothing at one and two ports, nor of packets that only pass.
+/// The counts are as the ports' comments say: the one of faults stops, and a reset clears both.
+#[test]
+fn counts_stop_and_are_cleared() {
+    for design in Design::SCORE {
+        let netlist = netlist(design.netlist());
+        Lockstep::new(design, &netlist, 16, Fill::Pattern(2)).counts(&netlist).unwrap();
+    }
+}
+
+/// Nothing is dropped at one and two ports, nor of packets that only pass.
 #[test]
 fn the_state_machine_keeps_up_with_two_ports() {
     assert_eq!(dropped(Design::Fsm, CHOOSE, (100, 1344), 5_000), (0, None));

@@ -46,7 +46,8 @@ pub enum Btor2Error {
         /// The line.
         line: usize,
     },
-    /// A word or an array beyond what the interpreter holds: bits of a word or an address, or writes to an array.
+    /// A word or an array beyond what the interpreter holds: bits of a word or an address, writes to an array, or what all
+    /// arrays hold.
     #[error("line {line}: {what} of size {got}: expected 1 to {limit}")]
     TooLarge {
         /// The line.

@@ -8,9 +8,9 @@
 //! netlist leaves open when the power comes up is zero or a pattern, as [`Fill`] says; a design that depends on it gives
 //! itself away by two different runs.
 //!
-//! *Deviations.* Only what Yosys writes for synchronous designs: words of up to 512 bits, arrays of up to 2¹⁶ words,
-//! no signed division, no properties (`bad`, `constraint`, `fair`, `justice`), no negated references. Everything else is a
-//! [`Btor2Error`] with its line.
+//! *Deviations.* Only what Yosys writes for synchronous designs: words of up to 512 bits, arrays of up to 2¹⁶ words and
+//! 32 MiB in all, no signed division, no properties (`bad`, `constraint`, `fair`, `justice`), no negated references.
+//! Everything else is a [`Btor2Error`] with its line.
 //!
 //! *Cost.* A clock runs every operator once, some 50 instructions each in the mean over the crate's netlists; words of more
 //! than 64 bits cost several times those below. No allocation after [`Machine::new`].

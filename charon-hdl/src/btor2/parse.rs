@@ -10,11 +10,14 @@ use super::word::{self, MAX_WIDTH, Word, ZERO, limbs};
 
 /// The most address bits of an array.
 const MAX_ADDRESS: u32 = 16;
+/// The most that all arrays hold, in limbs of 64 bits: 32 MiB.
+const MAX_MEMORY: u32 = 1 << 22;
 /// The most writes and choices between an array's value and what it becomes.
 const MAX_DEPTH: u32 = 1024;
 
 impl Netlist {
-    /// Reads a netlist. Memory: some words per line, and what its arrays hold, at most 2¹⁶ words each.
+    /// Reads a netlist. Memory: some words per line; a [`Machine`](super::Machine) of it adds what its arrays hold, at most
+    /// 32 MiB.
     ///
     /// # Errors
     /// [`Btor2Error`] with the first line that is not understood, or does not fit.
@@ -44,6 +47,8 @@ enum Item {
 struct Reader {
     line: usize,
     items: BTreeMap<u64, Item>,
+    /// What the arrays hold, in limbs.
+    memory: usize,
     copies: Copies,
     netlist: Netlist,
 }
@@ -140,6 +145,7 @@ impl Reader {
     fn state(&mut self, id: u64, words: &mut Words<'_>) -> Result<(), Btor2Error> {
         if self.of_arrays(words) {
             let (address, width) = self.array_sort(words)?;
+            self.memory(limbs(width) << address)?;
             let array = self.netlist.arrays.len();
             self.netlist.arrays.push(Array { address, width, next: None });
             if let Some(name) = words.rest.next() {
@@ -162,8 +168,8 @@ impl Reader {
             let (of, node) = (self.array(words)?, self.array(words)?);
             return match self.netlist.array_values[of].node {
                 ArrayNode::Stored { array } if self.netlist.array_values[node].origin == Some(array) => {
-                    self.netlist.arrays[array].next = Some(node);
-                    Ok(())
+                    let before = self.netlist.arrays[array].next.replace(node);
+                    self.expect(before.is_none(), "a state without a next value")
                 }
                 _ => Err(Btor2Error::Array { line: self.line }),
             };
@@ -171,19 +177,18 @@ impl Reader {
         let width = self.bits_of_sort(words)?;
         let (of, next) = (self.word(words)?, self.word(words)?);
         self.fits(of.width == width && next.width == width)?;
-        self.register(of)?.next = Some(next);
-        Ok(())
+        let before = self.register(of)?.next.replace(next);
+        self.expect(before.is_none(), "a state without a next value")
     }
 
     fn init(&mut self, words: &mut Words<'_>) -> Result<(), Btor2Error> {
         let width = self.bits_of_sort(words)?;
         let (of, init) = (self.word(words)?, self.word(words)?);
         self.fits(of.width == width && init.width == width)?;
-        if !self.netlist.constants.iter().any(|(place, _)| *place == init) {
-            return Err(Btor2Error::Syntax { line: self.line, expected: "a constant" });
-        }
-        self.register(of)?.init = Some(init);
-        Ok(())
+        let constants = &self.netlist.constants;
+        self.expect(constants.binary_search_by_key(&init.at, |(place, _)| place.at).is_ok(), "a constant")?;
+        let before = self.register(of)?.init.replace(init);
+        self.expect(before.is_none(), "a state without a first value")
     }
 
     fn constant(&mut self, id: u64, op: &str, words: &mut Words<'_>) -> Result<(), Btor2Error> {
@@ -219,7 +224,9 @@ impl Reader {
                 *low = lowest.min(u64::from(a.width)) as u32;
                 lowest <= highest && highest < a.width.into() && highest - lowest + 1 == width.into()
             }
-            Op::Uext | Op::Sext => words.number("how many bits more")? == u64::from(width.wrapping_sub(a.width)),
+            Op::Uext | Op::Sext => {
+                Some(words.number("how many bits more")?) == width.checked_sub(a.width).map(u64::from)
+            }
             Op::Read { node } => {
                 let value = self.netlist.array_values[*node];
                 (value.address, value.width) == (a.width, width)
@@ -276,6 +283,21 @@ impl Reader {
         self.define(id, Item::Array(self.netlist.array_values.len() - 1))
     }
 
+    /// Counts what all arrays hold, so that a short text cannot ask for all the memory there is.
+    fn memory(&mut self, limbs: usize) -> Result<(), Btor2Error> {
+        self.memory += limbs;
+        if self.memory > MAX_MEMORY as usize {
+            let (line, got) = (self.line, self.memory as u64);
+            return Err(Btor2Error::TooLarge {
+                line,
+                what: "all arrays, in words of 64 bits,",
+                got,
+                limit: MAX_MEMORY,
+            });
+        }
+        Ok(())
+    }
+
     fn place(&mut self, width: u32) -> Place {
         let at = self.netlist.limbs;
         self.netlist.limbs += limbs(width);
@@ -326,10 +348,17 @@ impl Reader {
         matches!(sort.and_then(|id: u64| self.items.get(&id)), Some(Item::Arrays(..)))
     }
 
+    /// The register of a place; they come in the order of their places.
     fn register(&mut self, place: Place) -> Result<&mut Register, Btor2Error> {
-        let line = self.line;
-        let found = self.netlist.registers.iter_mut().find(|register| register.place == place);
-        found.ok_or(Btor2Error::Syntax { line, expected: "a state" })
+        let registers = &mut self.netlist.registers;
+        match registers.binary_search_by_key(&place.at, |register| register.place.at) {
+            Ok(at) => Ok(&mut registers[at]),
+            Err(_) => Err(Btor2Error::Syntax { line: self.line, expected: "a state" }),
+        }
+    }
+
+    const fn expect(&self, holds: bool, expected: &'static str) -> Result<(), Btor2Error> {
+        if holds { Ok(()) } else { Err(Btor2Error::Syntax { line: self.line, expected }) }
     }
 
     fn fits(&self, fits: bool) -> Result<(), Btor2Error> {

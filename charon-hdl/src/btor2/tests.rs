@@ -268,6 +268,18 @@ fn wrong_netlists_are_refused() {
         error("8 sort bitvec 17\n9 sort array 8 8"),
         Btor2Error::TooLarge { line: 9, what: "an address", got: 17, limit: 16 }
     );
+    // The difference of the widths is negative; nothing may take it for 2^32 - 1.
+    assert_eq!(error("8 slice 2 3 0 0\n9 uext 2 3 4294967289"), Btor2Error::Widths { line: 9 });
+    assert_eq!(error("8 slice 2 3 0 0\n9 sext 2 3 4294967289"), Btor2Error::Widths { line: 9 });
+    let syntax = |expected| Btor2Error::Syntax { line: 10, expected };
+    assert_eq!(error("8 next 1 4 3\n9 zero 1\n10 next 1 4 9"), syntax("a state without a next value"));
+    assert_eq!(error("8 zero 1\n9 init 1 4 8\n10 init 1 4 8"), syntax("a state without a first value"));
+    assert_eq!(error("8 next 5 6 6\n9 zero 1\n10 next 5 6 6"), syntax("a state without a next value"));
+    // A line is a few bytes, and the array that it asks for 4 MiB: the ninth is too much.
+    let arrays: String = (10..20).map(|id| format!("{id} state 9\n")).collect();
+    let all = error(&format!("8 sort bitvec 512\n21 sort bitvec 16\n9 sort array 21 8\n{arrays}"));
+    let got = (8 << 19) + 512; // with the two of the prefix, of 256 words each
+    assert_eq!(all, Btor2Error::TooLarge { line: 18, what: "all arrays, in words of 64 bits,", got, limit: 1 << 22 });
     let writes: String = (8..2_000).map(|id| format!("{id} write 5 {} 3 3\n", id - 1)).collect();
     assert!(matches!(error(&writes), Btor2Error::TooLarge { what: "writes to an array", got: 1_025, .. }));
 }

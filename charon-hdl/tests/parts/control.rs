@@ -9,7 +9,7 @@ use charon_hdl::sim::{Access, Answered, BusPorts, Master, Stalls};
 
 use super::dut::{Draw, Dut, Verdict, netlist, same};
 
-const OKAY: u8 = 0;
+pub(super) const OKAY: u8 = 0;
 const SLVERR: u8 = 2;
 /// Clocks from a COMMIT and from a TICK to their answers: LINGER and SETTLE, and two.
 const COMMIT_ANSWERED: usize = 22;
@@ -129,7 +129,7 @@ impl Map {
             _ if !whole => (SLVERR, None),
             TICK => effect("set_time_o", 0),
             COMMIT => {
-                self.versions += 1;
+                self.versions = self.versions.wrapping_add(1);
                 self.usable[self.versions as usize % 2] = data & 1 == 1;
                 (OKAY, None)
             }
@@ -227,7 +227,26 @@ pub(crate) fn operations(netlist: &Netlist, fault: u8) -> Verdict {
     Ok(())
 }
 
-fn ports(netlist: &Netlist) -> BusPorts {
+/// The count of versions goes from 2³² − 1 to 1, and the configuration stays closed.
+pub(crate) fn wraps(netlist: &Netlist, fault: u8) -> Verdict {
+    let mut draw = Draw::new();
+    let mut dut = Dut::new(netlist, fault);
+    let ports = ports(netlist);
+    dut.write(&[("rst_i", 1), ("score_busy_i", 0), ("score_done_i", 0)]);
+    let versions = netlist.signal("versions").expect("a register");
+    dut.machine().set(versions, (u32::MAX - 1).into());
+    // An even count, of which the low bit is the bank's: 2³² − 2, and 0 as far as the bank is concerned.
+    let mut map = Map { servers: 16, versions: u32::MAX - 1, ..Map::default() };
+    for versions in [u32::MAX, 1] {
+        batch_of(&mut dut, &ports, &mut map, &mut draw, vec![Access::write(COMMIT, 1)])?;
+        map.versions = versions;
+        batch_of(&mut dut, &ports, &mut map, &mut draw, vec![Access::Read { address: COMMIT }])?;
+        batch_of(&mut dut, &ports, &mut map, &mut draw, vec![Access::write(CONFIG, 255)])?;
+    }
+    Ok(())
+}
+
+pub(super) fn ports(netlist: &Netlist) -> BusPorts {
     let (input, output) =
         (|name: &str| format!("{}_i", name.to_lowercase()), |name: &str| format!("{}_o", name.to_lowercase()));
     BusPorts::new(netlist, input, output).unwrap()
@@ -325,6 +344,12 @@ fn registers_are_as_documented() {
 #[test]
 fn operations_wait_for_a_slot_and_not_for_ever() {
     operations(&netlist(Design::ControlPort.netlist()), 0).unwrap();
+}
+
+/// After 2³² − 1 versions comes 1, so that a version stays in force.
+#[test]
+fn the_count_of_versions_jumps_over_zero() {
+    wraps(&netlist(Design::ControlPort.netlist()), 0).unwrap();
 }
 
 /// Without stalls a write takes three clocks and a read two, side by side.

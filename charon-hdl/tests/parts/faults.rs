@@ -2,7 +2,7 @@
 
 use super::dut::{Verdict, parse};
 use super::planted::{PARTS, Planted, WHOLE, planted};
-use super::{alias, control, ip, small};
+use super::{alias, control, interrupted, ip, small};
 
 type Check = fn(&charon_hdl::btor2::Netlist, u8) -> Verdict;
 
@@ -25,7 +25,12 @@ const MODULES: [(&str, &str, &[Check]); 5] = [
     (
         "control_port",
         include_str!("../../netlist/control_port_faults.btor2"),
-        &[|netlist, fault| control::accesses(netlist, fault, 16, 6), control::operations],
+        &[
+            |netlist, fault| control::accesses(netlist, fault, 16, 6),
+            control::operations,
+            interrupted::interrupted,
+            control::wraps,
+        ],
     ),
     ("timestamp_gen", include_str!("../../netlist/timestamp_gen_faults.btor2"), &[small::ticks]),
     (

@@ -12,6 +12,7 @@ mod alias;
 mod control;
 mod dut;
 mod faults;
+mod interrupted;
 mod ip;
 #[path = "../support/planted.rs"]
 mod planted;

@@ -140,6 +140,10 @@ fn resets() -> Vec<Cycle> {
             cycles.extend([Cycle::Bubble; 14].into_iter().take(if distance % 2 == 0 { 0 } else { distance }));
             cycles.extend((0..4).map(|id| Cycle::Request(Request::read(id, 80))));
             cycles.extend((0..4).map(|id| Cycle::Request(Request::get_index(id, 3 - id, 80))));
+            // Speeds are zero too: of what came since, nothing is completed.
+            cycles.extend((0..4).map(|id| Cycle::Request(Request::read(id, 80 + (1 << 20)))));
+            // All are answered before the next reset, also by the state machine.
+            cycles.extend([Cycle::Bubble; 64]);
         }
     }
     cycles

@@ -1,6 +1,7 @@
 //! Hardware and model in lock step.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
+mod counts;
 pub mod directed;
 pub mod planted;
 pub mod streams;

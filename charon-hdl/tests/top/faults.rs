@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use charon_hdl::btor2::Netlist;
 
-use super::lockstep::{SEEDS, beside, operate, prepare, press, resets, run};
+use super::lockstep::{SEEDS, beside, operate, overtake, prepare, press, resets, run, unset};
 use super::planted::{PARTS, Planted, WHOLE, planted};
 use super::world::{Checked, World};
 
@@ -17,6 +17,10 @@ enum Part {
     Operate,
     /// A packet every so many clocks, more than the paper's Score Table can take.
     Press(usize),
+    /// Versions so close behind each other that one could overtake packets.
+    Overtake,
+    /// A balancer that has not all the addresses.
+    Unset,
     /// Operations beside packets that need no score, and then a reset at any moment.
     Resets,
 }
@@ -27,6 +31,8 @@ impl Part {
             Self::Run(alternations, clocks) => run(world, alternations, clocks),
             Self::Operate => operate(world, 3_000),
             Self::Press(spacing) => press(world, spacing, 1_500),
+            Self::Overtake => overtake(world, 4),
+            Self::Unset => unset(world),
             Self::Resets => beside(world).and_then(|()| resets(world)),
         }
     }
@@ -61,8 +67,15 @@ fn finds_all(text: &str, modules: &[&str], parts: &[(usize, Part)]) {
 /// With the pipe. Most faults show while versions alternate, in one seed or the other; the rest in what is rarer.
 #[test]
 fn every_planted_fault_is_noticed() {
-    let parts =
-        [(0, Part::Run(30, 0)), (0, Part::Resets), (0, Part::Operate), (1, Part::Run(30, 0)), (0, Part::Run(2, 2_000))];
+    let parts = [
+        (0, Part::Unset),
+        (0, Part::Run(30, 0)),
+        (0, Part::Resets),
+        (0, Part::Overtake),
+        (0, Part::Operate),
+        (1, Part::Run(30, 0)),
+        (0, Part::Run(2, 2_000)),
+    ];
     finds_all(include_str!("../../netlist/charon_top_faults.btor2"), &WHOLE[..1], &parts);
 }
 
@@ -71,8 +84,10 @@ fn every_planted_fault_is_noticed() {
 fn every_planted_fault_is_noticed_with_the_state_machine() {
     // A version takes 600 clocks here, so they alternate in the last part only.
     let parts = [
+        (0, Part::Unset),
         (0, Part::Press(1)),
         (0, Part::Resets),
+        (0, Part::Overtake),
         (1, Part::Run(1, 0)),
         (0, Part::Operate),
         (0, Part::Run(2, 2_000)),

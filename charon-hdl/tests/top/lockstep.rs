@@ -2,10 +2,10 @@
 
 use charon_hdl::Design;
 use charon_hdl::btor2::Netlist;
-use charon_model::pipeline::{DropReason, NewFlows, PuntReason, Route};
+use charon_model::pipeline::{Config, DropReason, NewFlows, PuntReason, Route};
 use charon_model::timestamp::Layout;
 
-use super::traffic::{config, needing};
+use super::traffic::{config, echoing, needing};
 use super::world::{Checked, Reached, World};
 
 /// Of both options, each value once.
@@ -111,11 +111,65 @@ pub(crate) fn resets(world: &mut World<'_>) -> Checked {
         for _ in 0..20 + world.draw.below(10) {
             world.packet()?;
         }
+        // An operation on a score may have begun.
+        let begun = world.draw.one_in(2);
+        if begun {
+            world.ask_score(2, None, None);
+            for _ in 0..4 + world.draw.below(10) {
+                world.step(None)?;
+            }
+        }
         let valid = world.draw.one_in(2);
         world.reset(1, valid)?;
         world.configure()?;
+        if begun {
+            world.ask_score(2, None, None);
+            world.drain()?;
+        }
     }
     world.drain()
+}
+
+/// Packets in every clock while versions follow each other, each of which begins with writes into the bank that the packets
+/// under way came with: these see nothing of them.
+pub(crate) fn overtake(world: &mut World<'_>, versions: usize) -> Checked {
+    world.overload = world.drops_requests();
+    for _ in 0..versions {
+        for there in [true, false] {
+            world.replace_twice(there);
+            while world.is_changing() {
+                let frame = if world.drops_requests() { needing(&mut world.draw) } else { echoing(&mut world.draw) };
+                world.step_with(Some(frame), true)?;
+            }
+        }
+    }
+    world.drain()?;
+    world.overload = false;
+    Ok(())
+}
+
+/// A balancer without an address of one kind after the other, and packets to and from the address 0, which is what the
+/// registers hold: it is nobody's.
+pub(crate) fn unset(world: &mut World<'_>) -> Checked {
+    let full = world.config;
+    for lacking in 0..4 {
+        world.config = full;
+        let Config { service, tunnel, .. } = &mut world.config;
+        match lacking {
+            0 => service.v4 = None,
+            1 => service.v6 = None,
+            2 => tunnel.v4 = None,
+            _ => tunnel.v6 = None,
+        }
+        world.reset(1, false)?;
+        world.start()?;
+        for _ in 0..20 {
+            world.nobodys()?;
+        }
+        world.drain()?;
+    }
+    world.config = full;
+    Ok(())
 }
 
 /// A packet in every clock that needs no score: an operation of the control port takes the slot of one.
@@ -266,6 +320,24 @@ fn resets_and_slots_are_as_documented() {
         beside(&mut world).unwrap();
         resets(&mut world).unwrap();
     }
+}
+
+/// COMMIT is answered when the last packet of the version before has left, so that not even the next write disturbs one.
+#[test]
+fn a_version_outlives_its_packets() {
+    for netlist in &Design::Top.netlists()[..2] {
+        let netlist = Netlist::parse(netlist.text).unwrap();
+        overtake(&mut prepare(&netlist, 16, 0, false).unwrap(), 4).unwrap();
+    }
+}
+
+/// Without an address of a family there is no service and no tunnel of it, not at address 0 either.
+#[test]
+fn what_is_not_configured_is_nobodys() {
+    let netlist = Netlist::parse(Design::Top.netlist().text).unwrap();
+    let mut world = prepare(&netlist, 16, 0, false).unwrap();
+    unset(&mut world).unwrap();
+    assert!(world.reached["not-ours"] > 50 && world.reached["not-from-service"] > 10, "{:?}", world.reached);
 }
 
 /// With the paper's Score Table the same decisions in the same order, as long as the load lets it drop nothing.

@@ -162,13 +162,29 @@ impl World<'_> {
 
     /// Everybody goes; or everybody is there, and nobody may be chosen.
     pub(crate) fn all(&mut self, there: bool) -> Vec<Edit> {
-        let edit = |id| if there { Edit::Add(id, 0) } else { Edit::Remove(id) };
-        let ids = (0..self.servers).map(|id| id as u8).filter(|id| self.is_there(*id) != there);
-        let mut edits: Vec<Edit> = ids.map(edit).collect();
+        let mut edits = self.everybody(there);
         if there {
             edits.push(Edit::Weights(vec![0; self.servers.into()]));
         }
         edits
+    }
+
+    /// Everybody comes, or goes; the Alias Table stays.
+    fn everybody(&self, there: bool) -> Vec<Edit> {
+        let edit = |id| if there { Edit::Add(id, 0) } else { Edit::Remove(id) };
+        let ids = (0..self.servers).map(|id| id as u8).filter(|id| self.is_there(*id) != there);
+        ids.map(edit).collect()
+    }
+
+    /// A version in which everybody has gone, or is there with equal weights, and right behind it the same once more, which
+    /// begins with writes of rows into the bank that was in force before both.
+    pub(crate) fn replace_twice(&mut self, there: bool) {
+        let mut edits = self.everybody(there);
+        if there {
+            edits.push(Edit::Weights(self.weights(|_| 1)));
+        }
+        self.replace(edits);
+        self.replace(Vec::new());
     }
 
     /// A server has a row in one family or both.

@@ -105,6 +105,27 @@ pub(crate) fn needing(draw: &mut Draw) -> Vec<u8> {
     Frame::new(client(false, draw), service, Flags::SYN).timestamps(draw.bits() as u32, 0).build()
 }
 
+/// A segment that goes to server 0, by its echo.
+pub(crate) fn echoing(draw: &mut Draw) -> Vec<u8> {
+    let service = SocketAddr::new(config().service.v4.unwrap().into(), 443);
+    Frame::new(client(false, draw), service, Flags::ACK).timestamps(draw.bits() as u32, 0).build()
+}
+
+/// A segment to the address 0; a report of server 1 into a tunnel that ends there; and one into the configured tunnel, of a
+/// segment from there.
+pub(crate) fn nobodys(draw: &mut Draw, v6: bool, server: IpAddr) -> [Vec<u8>; 3] {
+    let zero = if v6 { IpAddr::from([0u16; 8]) } else { IpAddr::from([0u8; 4]) };
+    let (nobody, report) = (SocketAddr::new(zero, 443), Report::from_key(1 << 24));
+    let configured = config().tunnel;
+    let tunnel = if v6 { IpAddr::from(configured.v6.unwrap()) } else { configured.v4.unwrap().into() };
+    let answer = |from, to| Frame::new(from, to, Flags::SYN | Flags::ACK).timestamps(1, 2);
+    [
+        Frame::new(client(v6, draw), nobody, Flags::ACK).timestamps(5, 0).build(),
+        answer(service(v6, draw), client(v6, draw)).wrapped(server, zero, report),
+        answer(nobody, client(v6, draw)).wrapped(server, tunnel, report),
+    ]
+}
+
 /// A report, mostly of a server that there is, from where it is.
 fn wrapped(draw: &mut Draw, servers: u16, v6: bool, address: impl Fn(bool, u8) -> Option<IpAddr>) -> Vec<u8> {
     let outer_v6 = if draw.one_in(4) { !v6 } else { v6 };

@@ -15,7 +15,7 @@ use charon_model::pipeline::{Config, Pipeline};
 
 use super::compare::{Arrived, Asked, Expected, SCORE_STAGE, same};
 use super::tables::Edit;
-use super::traffic::{Draw, frame, row};
+use super::traffic::{Draw, frame, nobodys, row};
 use super::verilog::Clock;
 
 pub(crate) type Checked<T = ()> = Result<T, String>;
@@ -189,6 +189,18 @@ impl<'a> World<'a> {
         let address = |v6, id| Some(tables.ip(row(v6, 0, 0).address).get(id)?.address);
         let bytes = frame(&mut self.draw, self.servers, address);
         self.step(Some(bytes))
+    }
+
+    /// Clocks with packets to the address 0 of either family, outside of a tunnel, out of one that ends there, and out of the
+    /// configured one with a segment that comes from there.
+    pub(crate) fn nobodys(&mut self) -> Checked {
+        for v6 in [false, true] {
+            let server = row(v6, 1, 0).address;
+            for bytes in nobodys(&mut self.draw, v6, server) {
+                self.step_with(Some(bytes), true)?;
+            }
+        }
+        Ok(())
     }
 
     /// A clock: a frame, about which something is asked, mostly; or nothing.
