@@ -30,21 +30,29 @@ fn nanos(start: Instant, balls: u32) -> f64 {
 }
 
 /// Nanoseconds per ball of a whole run, allocation of everything included.
-fn timed<T: Topology>(instance: &Instance<T>, run: impl Fn(&Instance<T>) -> Outcome) -> Result<f64, Box<dyn Error>> {
-    let start = Instant::now();
-    let outcome = run(instance);
-    let time = nanos(start, instance.balls());
-    if black_box(outcome).verdict == Verdict::Done { Ok(time) } else { Err("a run did not finish".into()) }
+fn timed<T: Topology>(
+    instance: &Instance<T>,
+    run: impl FnOnce(&Instance<T>) -> Outcome,
+) -> Result<f64, Box<dyn Error>> {
+    let (time, _) = timed_with(instance, run)?;
+    Ok(time)
 }
 
-/// Nanoseconds per ball of a run whose outcome is given back.
-fn kept_run<T: Topology>(engine: &mut Engine, instance: &Instance<T>) -> Result<f64, Box<dyn Error>> {
-    let start = Instant::now();
-    let outcome = engine.run(instance, &Saer, &Seed(1), Options::default());
-    let time = nanos(start, instance.balls());
-    let verdict = outcome.verdict;
+/// The same of a run by an engine that keeps its memory, with its outcome given back.
+fn timed_by<T: Topology>(engine: &mut Engine, instance: &Instance<T>) -> Result<f64, Box<dyn Error>> {
+    let (time, outcome) = timed_with(instance, |instance| engine.run(instance, &Saer, &Seed(1), Options::default()))?;
     engine.reclaim(outcome);
-    if verdict == Verdict::Done { Ok(time) } else { Err("a run did not finish".into()) }
+    Ok(time)
+}
+
+fn timed_with<T: Topology>(
+    instance: &Instance<T>,
+    run: impl FnOnce(&Instance<T>) -> Outcome,
+) -> Result<(f64, Outcome), Box<dyn Error>> {
+    let start = Instant::now();
+    let outcome = black_box(run(instance));
+    let time = nanos(start, instance.balls());
+    if outcome.verdict == Verdict::Done { Ok((time, outcome)) } else { Err("a run did not finish".into()) }
 }
 
 pub(crate) fn rows(rows: &mut Rows) -> Result<(), Box<dyn Error>> {
@@ -77,9 +85,9 @@ fn implicit(rows: &mut Rows, graph: &Circulant, size: &str, cap: u32, repetition
     if rows.want(&[&saer_name, &kept_name, &raes_name, &plain_name, &ratio_name]) {
         let (mut plain, mut saer, mut kept, mut raes) = (f64::MAX, f64::MAX, f64::MAX, f64::MAX);
         let mut engine = Engine::default();
-        let _ = kept_run(&mut engine, &instance)?; // fills its memory
+        let _ = timed_by(&mut engine, &instance)?; // fills its memory
         for _ in 0..repetitions {
-            kept = kept.min(kept_run(&mut engine, &instance)?);
+            kept = kept.min(timed_by(&mut engine, &instance)?);
             plain = plain.min(random_increments(instance.balls()));
             saer = saer.min(timed(&instance, |instance| alone(instance, &Saer))?);
             raes = raes.min(timed(&instance, |instance| alone(instance, &Raes))?);

@@ -100,6 +100,8 @@ impl Chunk {
             *to += 1;
             at
         };
+        // Of an earlier run, which may have had weights where this one has none.
+        self.masses.clear();
         if instance.is_weighted() {
             let mut masses = zeros(take(&mut self.masses), sum as usize);
             for (ball, server) in self.asking(slots) {
@@ -110,12 +112,10 @@ impl Chunk {
             for &at in alive {
                 let _ = place(slots[at as usize]);
             }
-            self.masses.clear();
         } else {
             for &server in slots {
                 let _ = place(server);
             }
-            self.masses.clear();
         }
         self.offsets = offsets;
         self.ends = next;

@@ -45,12 +45,7 @@ impl Memory {
 
     /// A slot for each ball, with anything in it.
     pub(super) fn slots(&mut self, balls: u32) -> Vec<u32> {
-        let mut slots = take(&mut self.slots);
-        if slots.capacity() < balls as usize {
-            return vec![0; balls as usize];
-        }
-        slots.resize(balls as usize, 0);
-        slots
+        of_len(take(&mut self.slots), balls as usize)
     }
 
     /// The chunks of so many balls, all of them alive.
@@ -72,12 +67,18 @@ fn keep_larger<C>(kept: &mut Vec<C>, other: Vec<C>) {
     }
 }
 
-/// So many zeros where these numbers were. New memory is asked for as zeros, which costs nothing before it is touched.
+/// So many zeros where these numbers were.
 pub(super) fn zeros<C: Clone + Default>(mut old: Vec<C>, len: usize) -> Vec<C> {
+    old.clear();
+    of_len(old, len)
+}
+
+/// As many numbers as that: the old ones, with zeros behind them, if there is room, else zeros. New memory is asked for as
+/// zeros, which costs nothing before it is touched.
+fn of_len<C: Clone + Default>(mut old: Vec<C>, len: usize) -> Vec<C> {
     if old.capacity() < len {
         return vec![C::default(); len];
     }
-    old.clear();
     old.resize(len, C::default());
     old
 }
