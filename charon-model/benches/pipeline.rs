@@ -7,7 +7,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, 
 #[path = "../examples/report/setting.rs"]
 mod setting;
 
-use setting::{KINDS, SERVICES, frame, pipeline};
+use setting::{FLOWS, KINDS, SERVICES, frame, pipeline};
 
 fn packets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("packet");
@@ -15,7 +15,7 @@ fn packets(criterion: &mut Criterion) {
     for (family, service) in SERVICES {
         let mut pipeline = pipeline(service).unwrap();
         for kind in KINDS {
-            let frames: Vec<Vec<u8>> = (0..65_536).map(|flow| frame(&pipeline, service, kind, flow).unwrap()).collect();
+            let frames: Vec<Vec<u8>> = (0..FLOWS).map(|flow| frame(&pipeline, service, kind, flow).unwrap()).collect();
             let mut next = frames.iter().cycle();
             group.bench_function(BenchmarkId::new(kind, if family.is_empty() { "v4" } else { "v6" }), |bench| {
                 bench.iter_batched_ref(

@@ -12,9 +12,8 @@ use charon_model::select::{Charon, Ecmp, LeastScore, RoundRobin, ScoresAt, Serve
 use saer::select::{Entropy, Replacement, Request, SplitMix64};
 
 use crate::Row;
+use crate::report::setting::FLOWS;
 
-/// So many that a branch predictor can't learn the outcomes of a pass by heart, as it can with 4,096.
-const KEYS: usize = 65_536;
 /// The most that a choice may take; the choice among all servers has no goal.
 const GOAL_NS: f64 = 15.0;
 
@@ -29,10 +28,10 @@ pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error
     let mut tables = AliasTables::new(params.random_bits())?;
     tables.replace(&weights)?;
     let mut words = SplitMix64(1);
-    let keys: Vec<u64> = (0..KEYS).map(|_| words.word()).collect();
+    let keys: Vec<u64> = (0..FLOWS).map(|_| words.word()).collect();
     let charon = |replacement| Charon { tables: tables.clone(), replacement };
 
-    let source = format!("256 servers, {KEYS} flows, scores in 256 rows; min of {passes} passes");
+    let source = format!("256 servers, {FLOWS} flows, scores in 256 rows; min of {passes} passes");
     let mut push = |name: &str, value, goal| {
         let name = format!("ns_per_pick/{name}");
         rows.push(Row { name, value, unit: "ns", goal, source: source.clone() });

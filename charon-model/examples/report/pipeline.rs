@@ -8,10 +8,7 @@ use std::time::Instant;
 use charon_model::pipeline::Action;
 
 use crate::Row;
-use crate::report::setting::{KINDS, SERVERS, SERVICES, frame, pipeline};
-
-/// So many that a branch predictor can't learn the outcomes of a pass by heart, as it can with 4,096.
-const FLOWS: u32 = 65_536;
+use crate::report::setting::{FLOWS, KINDS, SERVERS, SERVICES, frame, pipeline};
 
 pub(crate) fn rows(rows: &mut Vec<Row>, quick: bool) -> Result<(), Box<dyn Error>> {
     let passes = if quick { 3 } else { 50 };

@@ -10,6 +10,8 @@ use charon_model::packet::Flags;
 use charon_model::params::{Params, RawParams};
 use charon_model::pipeline::{Addresses, Config, NextHop, Pipeline};
 
+/// So many that a branch predictor can't learn the outcomes of a pass by heart, as it can with 4,096.
+pub(crate) const FLOWS: u32 = 65_536;
 pub(crate) const SERVERS: u8 = 16;
 
 /// The kinds of frame: a client's first, the server's answer to it in its tunnel, and any later one of the client.
